@@ -19,7 +19,7 @@ pub trait TokenLedger: Send + Sync {
     ) -> BoxFuture<'a, Result<(), LedgerError>>;
 
     /// Takes the right to renew what has this name, for so long at the most; `false`: another one
-    /// has it. `holder` is a name that no other holder has.
+    /// has it. `holder` is a name that no other holder has, and may take its own right anew.
     fn lock<'a>(
         &'a self,
         name: &'a str,

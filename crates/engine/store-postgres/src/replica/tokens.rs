@@ -58,7 +58,8 @@ impl TokenLedger for PostgresTokens {
                 let take = "INSERT INTO sign_in_renewals (name, holder, until) \
                      VALUES ($1, $2, clock_timestamp() + $3::bigint * interval '1 millisecond') \
                      ON CONFLICT (name) DO UPDATE SET holder = excluded.holder, \
-                     until = excluded.until WHERE sign_in_renewals.until <= clock_timestamp()";
+                     until = excluded.until WHERE sign_in_renewals.until <= clock_timestamp() \
+                     OR sign_in_renewals.holder = excluded.holder";
                 session.change(take, &[&name, &holder, &lasts]).await
             });
             Ok(taken.await? > 0)

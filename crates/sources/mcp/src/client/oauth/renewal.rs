@@ -110,13 +110,13 @@ async fn by_refresh(
     if grant.refresh.is_none() {
         return Ok(None);
     }
-    let _alone = this.shared.store.alone(&this.slot.owner).await?;
+    let alone = this.shared.store.alone(&this.slot.owner).await?;
     // Another process may have been faster, or even with another issuer.
     let Some(now) = this.read().await?.filter(|now| is_of(now, found)) else { return Ok(None) };
     if now.access != grant.access && !now.is_over() {
         return Ok(Some(now.access.clone()));
     }
-    let renewed = this.redeem(&now, &found.issuer).await;
+    let renewed = this.redeem(&now, &found.issuer, alone).await;
     if matches!(renewed, Err(OAuthError::Refused { .. } | OAuthError::NeedsLogin)) {
         return Ok(None);
     }

@@ -9,7 +9,6 @@ use ring::aead::{AES_256_GCM, Aad, LessSafeKey, NONCE_LEN, Nonce, UnboundKey};
 use ring::hkdf::{HKDF_SHA256, Salt};
 use ring::rand::{SecureRandom as _, SystemRandom};
 use toolcrib_core::{LedgerError, Secret, TokenLedger};
-use uuid::Uuid;
 
 /// Begins a document that is sealed as this release does it.
 const FORM: u8 = 1;
@@ -34,10 +33,7 @@ pub(crate) enum SharedTokenError {
     Ledger(#[from] LedgerError),
     #[error("no token can be sealed: give `[cluster]` a secret")]
     Unsealed,
-    #[error(
-        "it was sealed under another secret: give this replica the `secret` of `[cluster]` that \
-         the others have, or sign in again"
-    )]
+    #[error("it was sealed under another secret")]
     OtherSecret,
 }
 
@@ -64,10 +60,17 @@ impl SharedTokens {
     }
 
     /// The right to renew what has this name, if no other replica has it now.
-    pub(crate) async fn lock(&self, name: &str) -> Result<Option<SharedRenewal>, SharedTokenError> {
-        let holder = Uuid::new_v4().simple().to_string();
-        let is_taken = self.0.ledger.lock(name, &holder, LONGEST_RENEWAL).await?;
-        let renewal = || SharedRenewal { tokens: self.clone(), name: name.to_owned(), holder };
+    pub(crate) async fn lock(
+        &self,
+        name: &str,
+        holder: &str,
+    ) -> Result<Option<SharedRenewal>, SharedTokenError> {
+        let is_taken = self.0.ledger.lock(name, holder, LONGEST_RENEWAL).await?;
+        let renewal = || SharedRenewal {
+            tokens: self.clone(),
+            name: name.to_owned(),
+            holder: holder.to_owned(),
+        };
         Ok(is_taken.then(renewal))
     }
 

@@ -103,7 +103,7 @@ impl TokenStore {
     /// Makes these the tokens of their owner; those of another issuer are of no use any more.
     pub(crate) async fn keep(&self, grant: &TokenGrant) -> Result<(), OAuthError> {
         let pointer = self.pointer(&grant.owner);
-        let before: Option<CurrentIssuer> = self.read(&pointer).await?;
+        let before: Option<CurrentIssuer> = unless_sealed(self.read(&pointer).await)?;
         let TokenGrant { owner, issuer, resource, .. } = grant;
         let name = key(owner, issuer, resource);
         self.write(&name, grant).await?;
@@ -146,14 +146,15 @@ impl TokenStore {
     /// Waits until no other process renews the tokens of this caller.
     pub(crate) async fn alone(&self, owner: &TokenOwner) -> Result<RenewalLock, OAuthError> {
         let name = self.pointer(owner);
+        let holder = Uuid::new_v4().simple().to_string();
         let mut pause = FIRST_PAUSE;
         let end = Instant::now() + PATIENCE;
         loop {
-            if let Some(lock) = self.lock(&name).await? {
+            if let Some(lock) = self.lock(&name, &holder).await? {
                 return Ok(lock);
             }
             if Instant::now() >= end {
-                return Err(OAuthError::Broken);
+                return Err(OAuthError::Renewing);
             }
             sleep(pause).await;
             pause = (pause * 2).min(LONGEST_PAUSE);
@@ -161,11 +162,11 @@ impl TokenStore {
     }
 
     /// `None`: another process has it.
-    async fn lock(&self, name: &str) -> Result<Option<RenewalLock>, OAuthError> {
+    async fn lock(&self, name: &str, holder: &str) -> Result<Option<RenewalLock>, OAuthError> {
         let folder = match &self.kept {
             TokenStorage::Folder(folder) => folder,
             TokenStorage::Shared(shared) => {
-                let lock = shared.lock(name).await.map_err(|error| not_shared(&error))?;
+                let lock = shared.lock(name, holder).await.map_err(|error| not_shared(&error))?;
                 return Ok(lock.map(|lock| RenewalLock::Shared { _lock: lock }));
             }
             TokenStorage::Memory(_) => return Ok(Some(RenewalLock::Alone)),
@@ -190,7 +191,11 @@ impl TokenStore {
         let bytes = match &self.kept {
             TokenStorage::Memory(files) => locked(files).get(name).cloned(),
             TokenStorage::Shared(shared) => {
-                shared.read(name).await.map_err(|error| not_shared(&error))?
+                let read = shared.read(name).await;
+                read.map_err(|error| match error {
+                    SharedTokenError::OtherSecret => OAuthError::Sealed { place: self.place(name) },
+                    error => not_shared(&error),
+                })?
             }
             TokenStorage::Folder(folder) => {
                 read(&folder.join(name)).map_err(|error| self.failed(&error))?
@@ -249,6 +254,16 @@ impl TokenStore {
             TokenStorage::Shared(_) | TokenStorage::Memory(_) => String::new(),
         };
         OAuthError::Store { place, cause: error.to_string() }
+    }
+}
+
+/// What cannot be read is nothing to whoever replaces it.
+pub(crate) fn unless_sealed<T>(
+    read: Result<Option<T>, OAuthError>,
+) -> Result<Option<T>, OAuthError> {
+    match read {
+        Err(OAuthError::Sealed { .. }) => Ok(None),
+        read => read,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::client::oauth::authorizer::Authorizer;
 use crate::client::oauth::caller_tokens::CallerTokens;
 use crate::client::oauth::discovery::discover;
 use crate::client::oauth::error::OAuthError;
+use crate::client::oauth::grant::store::unless_sealed;
 use crate::client::oauth::renewal::{begin, choose, is_of};
 use crate::client::settings::HttpSettings;
 
@@ -79,7 +80,8 @@ async fn start(this: &Authorizer, redirect: Url) -> Result<OAuthLogin, OAuthErro
         }
         found => found?,
     };
-    let before = this.read().await?.filter(|grant| is_of(grant, &found));
+    let before = unless_sealed(this.read().await)?;
+    let before = before.filter(|grant| is_of(grant, &found));
     let scopes = choose(&this.shared, &found, &challenge, before.as_deref());
     begin(this, found, scopes, redirect).await
 }

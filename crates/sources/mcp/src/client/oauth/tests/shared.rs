@@ -20,6 +20,7 @@ struct TokensInMemory {
     documents: Mutex<HashMap<String, Vec<u8>>>,
     renewals: Mutex<HashMap<String, (String, Instant)>>,
     is_away: AtomicBool,
+    is_read_only: AtomicBool,
 }
 
 impl TokensInMemory {
@@ -49,6 +50,9 @@ impl TokenLedger for TokensInMemory {
     ) -> BoxFuture<'a, Result<(), LedgerError>> {
         Box::pin(async move {
             self.reach()?;
+            if self.is_read_only.load(Ordering::Relaxed) {
+                return Err(LedgerError::new("the database cannot be written"));
+            }
             let mut documents = self.documents.lock().unwrap();
             match sealed {
                 Some(sealed) => documents.insert(name.to_owned(), sealed),
@@ -67,7 +71,9 @@ impl TokenLedger for TokensInMemory {
         Box::pin(async move {
             self.reach()?;
             let mut renewals = self.renewals.lock().unwrap();
-            if renewals.get(name).is_some_and(|(_, until)| *until > Instant::now()) {
+            let of_another =
+                |(has, until): &(String, Instant)| *until > Instant::now() && has != holder;
+            if renewals.get(name).is_some_and(of_another) {
                 return Ok(false);
             }
             renewals.insert(name.to_owned(), (holder.to_owned(), Instant::now() + lasts));
@@ -165,9 +171,41 @@ async fn a_replica_with_another_secret_is_told_so_and_changes_nothing() {
     log_in(&replica(&world, &tokens, "the secret of all"), &caller).await.unwrap();
     let before = tokens.documents.lock().unwrap().clone();
     let stranger = vault(&replica(&world, &tokens, "another")).of(&caller);
-    let error = visit(&world.resource.url, &stranger).await.unwrap_err().to_string();
-    assert!(error.contains("it was sealed under another secret: give this replica"), "{error}");
+    let error = visit(&world.resource.url, &stranger).await.unwrap_err();
+    assert!(!error.passes(), "{error}");
+    let told = "was sealed under another `secret` of `[cluster]`: give this server the one that";
+    assert!(error.to_string().contains(told), "{error}");
     assert_eq!(*tokens.documents.lock().unwrap(), before);
+}
+
+#[tokio::test]
+async fn after_the_secret_was_exchanged_a_person_signs_in_anew() {
+    let (world, tokens) = (World::new().await, Arc::new(TokensInMemory::default()));
+    let caller = Caller::local();
+    log_in(&replica(&world, &tokens, "the secret of all"), &caller).await.unwrap();
+    let after = replica(&world, &tokens, "the next one");
+    log_in(&after, &caller).await.unwrap();
+    assert_eq!(visit(&world.resource.url, &vault(&after).of(&caller)).await, Ok(200));
+}
+
+#[tokio::test]
+async fn a_token_that_could_not_be_kept_is_used_here_and_kept_as_soon_as_that_can_be() {
+    let (world, tokens) = (World::new().await, Arc::new(TokensInMemory::default()));
+    world.issuer.set(|manners| manners.lifetime = 0);
+    let caller = Caller::local();
+    log_in(&replica(&world, &tokens, "the secret of all"), &caller).await.unwrap();
+    world.issuer.set(|manners| manners.lifetime = 3600);
+    let all = replicas(&world, &tokens, 2);
+    tokens.is_read_only.store(true, Ordering::Relaxed);
+    let here = all[0].of(&caller);
+    for _ in 0..2 {
+        assert_eq!(visit(&world.resource.url, &here).await, Ok(200));
+    }
+    assert_eq!(world.issuer.asked_for("refresh_token").len(), 1);
+    tokens.is_read_only.store(false, Ordering::Relaxed);
+    // It waits for the one that has the right to it, and uses what that got.
+    assert_eq!(visit(&world.resource.url, &all[1].of(&caller)).await, Ok(200));
+    assert_eq!(world.issuer.asked_for("refresh_token").len(), 1);
 }
 
 #[tokio::test]
