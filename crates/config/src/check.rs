@@ -52,10 +52,7 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     let page = check.page(&file.page, front.listen, &top.key("page"));
     let front = ListenerSettings { page, ..front };
     let bounds = check.bounds(&file.server.limits, &top.key("server").key("limits"));
-    let place = top.key("store");
-    let store = file.store.as_ref();
-    let kept = store.map(|store| check.kept(store, &place)).unwrap_or_default();
-    let store = store.and_then(|store| check.template(&store.url, &place.key("url")));
+    let (kept, store) = check.store(file.store.as_ref(), &top.key("store"));
     let cluster = file.cluster.as_ref();
     let cluster = cluster.and_then(|own| check.cluster(own, store.as_ref(), &top.key("cluster")));
     let embedder = check.embedder(file.embedder.as_ref(), &top.key("embedder"));
@@ -121,6 +118,23 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
         self.findings.document
     }
 
+    /// How much is kept, and where.
+    fn store(
+        &mut self,
+        raw: Option<&raw::StoreTable>,
+        place: &TomlPath,
+    ) -> (StoreBounds, Option<Template>) {
+        let Some(raw) = raw else { return (StoreBounds::default(), None) };
+        let kept = self.kept(raw, place);
+        let store = self.template(&raw.url, &place.key("url"));
+        if kept.failover && !store.as_ref().is_some_and(may_be_postgres) {
+            let message = "a file has no standby that could take over";
+            let cure = "leave out `failover`, or write a `url` that begins with `postgres://`";
+            self.problem(&place.key("failover"), message, cure);
+        }
+        (kept, store)
+    }
+
     fn kept(&mut self, raw: &raw::StoreTable, place: &TomlPath) -> StoreBounds {
         if raw.most_calls == Some(0) {
             let cure = "write 1 or more";
@@ -140,6 +154,7 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
             results_per_tenant,
             keys_for: time(raw.keys_for.as_ref(), "keys_for"),
             max_size,
+            failover: raw.failover.unwrap_or_default(),
         }
     }
 

@@ -79,6 +79,8 @@ pub struct StoreBounds {
     pub keys_for: Option<Duration>,
     /// Bytes.
     pub max_size: Option<u64>,
+    /// Whether a standby must have all that was confirmed.
+    pub failover: bool,
 }
 
 /// One view of the tools.

@@ -117,6 +117,10 @@ pub(crate) struct StoreTable {
     /// The address of the database: `sqlite://crib.db`, or
     /// `postgres://USER:${env:PASSWORD}@HOST/DATABASE`.
     pub(crate) url: SecretText,
+    /// Whether the database must have a standby that has all that was confirmed: a server of
+    /// Postgres without `synchronous_standby_names` is refused then. `false` if not set.
+    #[serde(default)]
+    pub(crate) failover: Option<bool>,
     /// How long a call that ended can be looked up. `30d` if not set.
     #[serde(default)]
     pub(crate) calls_for: Option<PauseText>,

@@ -30,6 +30,14 @@ fn replicas_need_a_database_that_they_can_share() {
 }
 
 #[test]
+fn a_file_cannot_have_a_standby() {
+    let told = problems("[store]\nurl = \"sqlite://crib.db\"\nfailover = true\n");
+    let begin = "store.failover: a file has no standby that could take over";
+    assert!(matches!(&*told, [one] if one.contains(begin)), "{told:?}");
+    assert_eq!(problems(&format!("{STORE}failover = true\n")), Vec::<String>::new());
+}
+
+#[test]
 fn what_a_cluster_says_is_within_its_bounds() {
     let told = |words: &str| problems(&format!("{STORE}[cluster]\n{words}"));
     let secret = "secret = \"${file:cluster.secret}\"\n";

@@ -66,6 +66,14 @@ impl Database {
         Self { note: Some(file), ..self }
     }
 
+    /// Refuses a server without a standby that has all that was confirmed.
+    #[must_use]
+    pub fn demanding_standby(self) -> Self {
+        let mut address = (*self.address).clone();
+        address.needs_standby = true;
+        Self { address: Arc::new(address), ..self }
+    }
+
     /// Opens it as one of several that share it, all of which are opened so.
     #[must_use]
     pub fn shared(self, replica: ReplicaSettings) -> Self {

@@ -120,6 +120,10 @@ impl ReplicaLife {
         self.shared.lease.hold(until);
     }
 
+    fn refused(&self, why: Option<StoreError>) {
+        self.shared.lease.refuse(why);
+    }
+
     fn break_off(&self, error: StoreError) {
         self.shared.lease.break_off(error);
     }

@@ -92,13 +92,15 @@ impl StorePlace {
         if cluster(checked)?.is_some() && !is_shared {
             return Err(anyhow!(UNSHARED));
         }
-        Ok(address.map(|address| Self::of(file, address.expose())))
+        let needs_standby = checked.kept.failover;
+        Ok(address.map(|address| Self::of(file, address.expose(), needs_standby)))
     }
 
     /// Of an address in a file, beside which its path begins.
-    fn of(file: &Path, address: &str) -> Result<Self, StoreError> {
+    fn of(file: &Path, address: &str, needs_standby: bool) -> Result<Self, StoreError> {
         if is_of_postgres(address) {
             let database = Database::at(address)?;
+            let database = if needs_standby { database.demanding_standby() } else { database };
             let note = state_folder()
                 .map(|folder| folder.join(format!("{}.json", of_file(file, database.place()))));
             return Ok(Self::Database(database, note));

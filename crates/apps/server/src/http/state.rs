@@ -15,6 +15,7 @@ use toolcrib_mcp::McpServer;
 use toolcrib_store::Store;
 
 use crate::freeze::FreezeGuard;
+use crate::gateway::follow::fleet::FleetWatch;
 use crate::http::a2a::push::registry::PushRegistry;
 use crate::http::agents::live::LiveRuns;
 use crate::http::agents::registry::AgentRegistry;
@@ -63,6 +64,8 @@ pub(crate) struct GatewayState {
     pub(crate) pushes: PushRegistry,
     /// What outlives the process; `None`: nothing does.
     pub(crate) store: Option<Store>,
+    /// The others that share it.
+    pub(crate) fleet: FleetWatch,
     /// The file that is in force; `None`: whoever serves has not said.
     file: Mutex<Option<Arc<Config>>>,
     /// The accepted tools.
@@ -172,6 +175,7 @@ impl GatewayState {
             runs: LiveRuns::new(runs, keys_for, stop.clone()).sharing(store.as_ref()),
             pushes: PushRegistry::new(pushes),
             store,
+            fleet: FleetWatch::default(),
             is_encrypted: AtomicBool::new(false),
             started: AtomicBool::new(false),
             leaves: CancellationToken::new(),

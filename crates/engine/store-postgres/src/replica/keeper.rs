@@ -78,7 +78,13 @@ async fn renew(address: &DatabaseAddress, life: &ReplicaLife, mut stopped: watch
                 life.break_off(StoreError::Database { place, told, source: None });
                 return;
             }
-            Err(_) => (session, pause) = (None, AGAIN),
+            Err(error) => {
+                // What stands against it is told; that nobody answers is told by who asks.
+                let why = matches!(error, SessionError::Unfit(_))
+                    .then(|| error.at(&life.place().display().to_string()));
+                life.refused(why);
+                (session, pause) = (None, AGAIN);
+            }
         }
     }
 }

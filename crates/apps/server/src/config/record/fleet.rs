@@ -36,6 +36,15 @@ pub(crate) enum FindingKind {
 }
 
 impl FindingKind {
+    pub(crate) const ALL: [Self; 6] = [
+        Self::Configuration,
+        Self::Policy,
+        Self::Pins,
+        Self::Release,
+        Self::Secret,
+        Self::Transaction,
+    ];
+
     pub(crate) const WORDS: [&str; 6] = [
         "configuration_differs",
         "policy_differs",

@@ -1,23 +1,82 @@
-//! Tells the other replicas how this one is doing.
+//! Tells the other replicas how this one is doing, and looks how they are.
 
-use std::time::Duration;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 use serde_json::{Map, Value};
+use toolcrib_store::Fleet;
 
-use crate::config::record::fleet;
+use crate::config::record::fleet::{self, FindingKind, FleetFinding, OLD};
+use crate::gateway::notices::Notices;
 use crate::http::state::GatewayState;
 
 /// As often as a short lease is renewed.
 const PAUSE: Duration = Duration::from_secs(1);
+/// How often the others are looked at.
+const LOOKS: Duration = Duration::from_secs(5);
 
-pub(super) async fn follow(gateway: &GatewayState) {
+/// What was seen of the replicas the last time; nothing, where a server is alone.
+#[derive(Default)]
+pub(crate) struct FleetWatch(Mutex<Option<Arc<FleetView>>>);
+
+pub(crate) struct FleetView {
+    pub(crate) fleet: Fleet,
+    pub(crate) findings: Vec<FleetFinding>,
+}
+
+impl FleetWatch {
+    pub(crate) fn last(&self) -> Option<Arc<FleetView>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn see(&self, fleet: Fleet) -> Arc<FleetView> {
+        let findings = fleet::findings(&fleet);
+        let view = Arc::new(FleetView { fleet, findings });
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::clone(&view));
+        view
+    }
+}
+
+pub(super) async fn follow(gateway: &GatewayState, notices: &Notices) {
     let Some(store) = gateway.store.as_ref().filter(|store| store.replica().is_some()) else {
         return std::future::pending().await;
     };
+    let (mut looked, mut told) = (None::<Instant>, Vec::new());
     loop {
         store.tell_others(report(gateway));
+        if looked.is_none_or(|at| at.elapsed() >= LOOKS) {
+            looked = Some(Instant::now());
+            // What cannot be read now, `/readyz` and the log say in their own words.
+            if let Ok(Some(seen)) = store.fleet(OLD).await {
+                let view = gateway.fleet.see(seen);
+                told = tell(told, &view.findings, notices);
+            }
+        }
         tokio::time::sleep(PAUSE).await;
     }
+}
+
+/// Of whom a finding is: its words may count minutes.
+type KnownFinding = (FindingKind, Vec<i64>);
+
+/// Says what is new, and what is over. Gives what was told.
+fn tell(
+    before: Vec<KnownFinding>,
+    findings: &[FleetFinding],
+    notices: &Notices,
+) -> Vec<KnownFinding> {
+    let now: Vec<_> = findings.iter().map(|one| (one.kind, one.replicas.clone())).collect();
+    for (finding, known) in findings.iter().zip(&now) {
+        if !before.contains(known) {
+            notices.warn(&[format!("{}: {}", finding.kind.word(), finding.told)]);
+        }
+    }
+    for (kind, _) in before {
+        if !now.iter().any(|(known, _)| *known == kind) {
+            notices.note(&format!("{}: it is over", kind.word()));
+        }
+    }
+    now
 }
 
 /// What is told with the next renewal of the lease.

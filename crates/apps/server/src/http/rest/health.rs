@@ -33,7 +33,7 @@ pub(crate) fn alive(_asked: GatewayRequest) -> ReplyFuture {
 pub(crate) fn ready(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         Ok(match unready(&asked.gateway) {
-            None => reply(&ready_with(behind(&asked.gateway))),
+            None => reply(&ready_with(&asked.gateway)),
             Some(why) => status(StatusCode::SERVICE_UNAVAILABLE, &why),
         })
     })
@@ -46,11 +46,20 @@ fn behind(gateway: &GatewayState) -> Option<&'static str> {
     (age > LONG).then_some(BEHIND)
 }
 
-fn ready_with(detail: Option<&str>) -> Value {
-    match detail {
-        None => json!({ "status": "ready" }),
-        Some(detail) => json!({ "status": "ready", "detail": detail }),
+/// What is not as it should be among the replicas is told by its names alone, and keeps nobody from
+/// taking calls: all of them would be turned away at once.
+fn ready_with(gateway: &GatewayState) -> Value {
+    let mut ready = json!({ "status": "ready" });
+    if let Some(detail) = behind(gateway) {
+        ready["detail"] = detail.into();
     }
+    let seen = gateway.fleet.last();
+    let findings = seen.iter().flat_map(|seen| &seen.findings).map(|one| one.kind.word());
+    let findings: Vec<_> = findings.collect();
+    if !findings.is_empty() {
+        ready["findings"] = findings.into();
+    }
+    ready
 }
 
 /// Why calls cannot be taken now, if they cannot.

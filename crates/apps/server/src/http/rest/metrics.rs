@@ -1,5 +1,7 @@
 //! `/metrics` and `/v1/activity`: what the operator sees of the whole server.
 
+mod cluster;
+
 use http::{HeaderValue, header};
 use toolcrib_engine::catalog::SourceState;
 
@@ -60,6 +62,9 @@ pub(crate) async fn families(gateway: &GatewayState) -> Vec<MetricFamily> {
     if let Some(open) = gateway.live.crib().executor().waiting().await {
         let about = "Calls that wait for approval.";
         families.push(MetricFamily::gauge("toolcrib.tickets.open", about).count(&[], open));
+    }
+    if let Some(seen) = gateway.fleet.last() {
+        families.extend(cluster::families(&seen));
     }
     if let Some(store) = &gateway.store {
         let about = "Rows of reading calls that could not be written to the store.";

@@ -396,7 +396,9 @@ pub(crate) fn status() -> Value {
 
 /// `detail` says what is wrong where a word does not.
 pub(crate) fn readiness() -> Value {
-    let mut readiness = object(&[("status", text()), ("detail", text())]);
+    let findings = about(list(&text()), "What is not as it should be among the replicas.");
+    let fields = [("status", text()), ("detail", text()), ("findings", findings)];
+    let mut readiness = object(&fields);
     if let Value::Object(fields) = &mut readiness {
         fields.insert("required".into(), json!(["status"]));
     }

@@ -5,7 +5,7 @@ use serde_json::{Value, json};
 use super::cluster_of_two::{SECRET, replica, replica_of};
 use super::postgres::cluster::Cluster;
 use super::upstream::Upstream;
-use crate::serve::support::{Serving, eventually};
+use crate::serve::support::{Serving, eventually, head};
 
 fn seen(serving: &Serving) -> Value {
     serving.ask("GET", "/v1/cluster", "").json()
@@ -46,6 +46,25 @@ fn a_server_and_the_command_tell_the_replicas_and_how_they_differ() {
                     the same `crib.toml`";
     assert!(finding["told"].as_str().unwrap().starts_with(sentence), "{finding}");
     assert_eq!(finding["replicas"], json!([3]));
+    // By its name where others look.
+    let ready = || one.send(&head("GET", "/readyz", &one, &[]), "").json();
+    let named = json!({ "status": "ready", "findings": differs });
+    assert!(eventually(|| ready() == named), "{}", ready());
+    let figures = one.ask("GET", "/metrics", "").body;
+    for line in [
+        "toolcrib_cluster_replicas{state=\"live\"} 3\n",
+        "toolcrib_cluster_findings{finding=\"configuration_differs\"} 1\n",
+        "toolcrib_cluster_findings{finding=\"older_release\"} 0\n",
+        "toolcrib_cluster_oldest_transaction_seconds 0\n",
+        "toolcrib_replica_info{replica=\"3\",version=\"",
+        "toolcrib_replica_lease_seconds{replica=\"1\"} ",
+        "toolcrib_replica_open{replica=\"2\",rows=\"calls\"} 0\n",
+    ] {
+        assert!(figures.contains(line), "{line}: {figures}");
+    }
+    one.hears("configuration_differs: replica 3 has another");
+    let doctor = one.folder.run(&["doctor", "--json"]).json();
+    assert!(doctor["cluster"][0].as_str().unwrap().starts_with("configuration_differs: "));
     // One that is killed is told as long as it is of any interest.
     other.signal("KILL");
     other.child.wait().unwrap();
