@@ -26,7 +26,7 @@ use crate::config::{Config, StoreBounds};
 use crate::file::document::{TomlDocument, TomlTable};
 use crate::file::findings::Findings;
 use crate::file::toml_path::TomlPath;
-use crate::raw::{self, ConfigFile};
+use crate::raw::{self, ClusterSecretValue, ConfigFile, SecretText};
 use crate::secrets::template::{Template, TemplatePiece};
 use crate::settings::cluster::ClusterTemplate;
 use crate::settings::listener::ListenerSettings;
@@ -170,19 +170,7 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
             let cure = "write `[store]` with `url = \"postgres://…\"`, or leave out `[cluster]`";
             self.problem(place, message, cure);
         }
-        let at = place.key("secret");
-        let secret = self.template(&raw.secret, &at);
-        let is_reference = secret.as_ref().is_some_and(|secret| {
-            matches!(secret.pieces(), [TemplatePiece::Env(_) | TemplatePiece::File { .. }])
-        });
-        if secret.is_some() && !is_reference {
-            let cure = "write `${file:PATH}` or `${env:NAME}`, and nothing beside it";
-            self.problem(&at, "the secret of a cluster does not stand in the file", cure);
-        }
-        let secret = secret.filter(|_| is_reference);
-        if let Some(secret) = &secret {
-            self.point(&at, RequirementKind::ClusterSecret(secret.clone()));
-        }
+        let (secret, opens) = self.cluster_secrets(&raw.secret, &place.key("secret"));
         let address = raw.address.as_deref();
         let address = address.and_then(|text| self.origin(text, &place.key("address")));
         let at = place.key("lease");
@@ -191,7 +179,42 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
             let message = "a replica counts as dead neither so soon nor so late";
             self.problem(&at, message, "write from `2s` to `60s`");
         }
-        Some(ClusterTemplate { secret: secret?, address, lease })
+        Some(ClusterTemplate { secret: secret?, opens, address, lease })
+    }
+
+    /// The secret that seals, and the one that opens as well.
+    fn cluster_secrets(
+        &mut self,
+        raw: &ClusterSecretValue,
+        place: &TomlPath,
+    ) -> (Option<Template>, Option<Template>) {
+        let several = match raw {
+            ClusterSecretValue::One(secret) => {
+                return (self.cluster_secret(secret, place), None);
+            }
+            ClusterSecretValue::Several(several) => several,
+        };
+        let [seals, opens] = &several[..] else {
+            let message = "a list of secrets has two: the one that seals, and the one before it or \
+                           after it";
+            self.problem(place, message, "write one secret as a text, or two in a list");
+            return (None, None);
+        };
+        let seals = self.cluster_secret(seals, &place.index(0));
+        (seals, self.cluster_secret(opens, &place.index(1)))
+    }
+
+    fn cluster_secret(&mut self, raw: &SecretText, place: &TomlPath) -> Option<Template> {
+        let secret = self.template(raw, place)?;
+        let is_reference =
+            matches!(secret.pieces(), [TemplatePiece::Env(_) | TemplatePiece::File { .. }]);
+        if !is_reference {
+            let cure = "write `${file:PATH}` or `${env:NAME}`, and nothing beside it";
+            self.problem(place, "the secret of a cluster does not stand in the file", cure);
+            return None;
+        }
+        self.point(place, RequirementKind::ClusterSecret(secret.clone()));
+        Some(secret)
     }
 
     /// The rules within a table, read by the engine itself; `None` if it names no key of theirs.

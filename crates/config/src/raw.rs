@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use self::cluster::ClusterTable;
+pub(crate) use self::cluster::{ClusterSecretValue, ClusterTable};
 pub(crate) use self::models::{
     AgentModeWord, AgentTable, BudgetTable, EmbedderTable, EngineWord, ModelCallsWord,
     ModelKindWord, ModelTable, ModelsValue,

@@ -5,13 +5,23 @@ use serde::Deserialize;
 
 use super::scalar::{PauseText, SecretText};
 
+/// One secret, or two while one takes the place of the other.
+#[derive(Debug, Deserialize, JsonSchema)]
+#[serde(untagged)]
+#[schemars(rename = "ClusterSecret")]
+pub(crate) enum ClusterSecretValue {
+    One(SecretText),
+    Several(Vec<SecretText>),
+}
+
 /// Lets several servers, the replicas, share the database of `[store]`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[schemars(rename = "Cluster")]
 pub(crate) struct ClusterTable {
-    /// The secret that all replicas have: `${file:PATH}` or `${env:NAME}`, 32 bytes at the least.
-    pub(crate) secret: SecretText,
+    /// The secret that all replicas have: `${file:PATH}` or `${env:NAME}`, 32 bytes at the least. Of
+    /// two, while one takes the place of the other, the first seals, and both open.
+    pub(crate) secret: ClusterSecretValue,
     /// Where other replicas reach this one: `https://10.0.3.7:7411`.
     #[serde(default)]
     pub(crate) address: Option<String>,

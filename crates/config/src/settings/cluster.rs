@@ -16,6 +16,8 @@ pub(crate) const SHORTEST_SECRET: usize = 32;
 pub struct ClusterSettings {
     /// The same at all of them.
     pub secret: Secret,
+    /// Another one whose names are opened too, while one takes the place of the other.
+    pub opens: Option<Secret>,
     /// Where the others reach this one; `None`: the file does not say.
     pub address: Option<Url>,
     /// How long one counts as alive after it was last heard of.
@@ -26,6 +28,7 @@ pub struct ClusterSettings {
 #[derive(Debug, Clone)]
 pub(crate) struct ClusterTemplate {
     pub(crate) secret: Template,
+    pub(crate) opens: Option<Template>,
     pub(crate) address: Option<Url>,
     pub(crate) lease: Duration,
 }
@@ -36,15 +39,24 @@ impl ClusterTemplate {
         lookup: &dyn SecretLookup,
         found: &mut TemplateResolution,
     ) -> ClusterSettings {
-        let before = found.missing.len();
-        let secret = self.secret.secret(lookup, found);
-        let reason = too_short(&secret).filter(|_| found.missing.len() == before);
-        if let Some(reason) = reason {
-            let reference = self.secret.written();
-            found.missing.push(UnresolvedReference { reference, reason });
-        }
-        ClusterSettings { secret, address: self.address.clone(), lease: self.lease }
+        let secret = long_enough(&self.secret, lookup, found);
+        let opens = self.opens.as_ref().map(|opens| long_enough(opens, lookup, found));
+        ClusterSettings { secret, opens, address: self.address.clone(), lease: self.lease }
     }
+}
+
+fn long_enough(
+    template: &Template,
+    lookup: &dyn SecretLookup,
+    found: &mut TemplateResolution,
+) -> Secret {
+    let before = found.missing.len();
+    let secret = template.secret(lookup, found);
+    let reason = too_short(&secret).filter(|_| found.missing.len() == before);
+    if let Some(reason) = reason {
+        found.missing.push(UnresolvedReference { reference: template.written(), reason });
+    }
+    secret
 }
 
 /// Why a secret is none for a cluster.

@@ -56,6 +56,8 @@ fn what_a_cluster_says_is_within_its_bounds() {
     for (words, begin) in [
         ("secret = \"0123456789abcdef0123456789abcdef\"\n", "cluster.secret: the secret of a"),
         ("secret = \"x${env:CLUSTER}\"\n", "cluster.secret: the secret of a"),
+        ("secret = [\"${env:A}\"]\n", "cluster.secret: a list of secrets has two"),
+        ("secret = [\"${env:A}\", \"0123456789abcdef0123456789abcdef\"]\n", "cluster.secret[1]: "),
         ("", "cluster: `secret` is missing"),
         (
             "secret = \"${env:A}\"\naddress = \"10.0.0.1:7411\"\n",
@@ -104,7 +106,17 @@ fn a_secret_that_is_missing_or_short_is_told_without_its_words() {
     assert_eq!(settings.secret.expose(), SECRET);
     assert_eq!(settings.address.unwrap().as_str(), "https://10.0.3.7:7411/");
     assert_eq!(settings.lease, Duration::from_secs(6));
+    assert_eq!(settings.opens, None);
     assert_eq!(config(STORE).cluster(&workshop).unwrap(), None);
+    // Of two the first seals.
+    let both = text.replace("\"${env:CLUSTER}\"", "[\"${env:NEW}\", \"${env:CLUSTER}\"]");
+    workshop.set("NEW", "short");
+    let (problems, _) = Config::read(&both, "crib.toml").examine(&workshop);
+    assert!(matches!(&*problems, [one] if one.to_string().contains("`${env:NEW}` is shorter")));
+    workshop.set("NEW", &SECRET.to_uppercase());
+    let settings = config(&both).cluster(&workshop).unwrap().unwrap();
+    assert_eq!(settings.secret.expose(), SECRET.to_uppercase());
+    assert_eq!(settings.opens.unwrap().expose(), SECRET);
 }
 
 #[test]

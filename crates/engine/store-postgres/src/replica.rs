@@ -33,6 +33,8 @@ const MOST_FORMER: usize = 64;
 pub struct ReplicaSettings {
     /// The same at all of them: one with another is refused.
     pub secret: Secret,
+    /// Another one that it opens as well, while one takes the place of the other.
+    pub opens: Option<Secret>,
     /// Where the others reach this one.
     pub address: Option<String>,
     /// How long it counts as alive after it was last heard of.
@@ -80,13 +82,14 @@ impl ReplicaLife {
     /// Becomes another one.
     pub(crate) async fn register(&self, session: &Session) -> Answer<Incarnation> {
         let sent = Instant::now();
-        let ReplicaSettings { secret, address, lease, version, .. } = &self.settings;
+        let ReplicaSettings { address, lease, version, .. } = &self.settings;
+        let opens = self.opens();
         let name = ResultHandle::unguessable().0;
         let new = NewReplica {
             name: &name,
             version,
             address: address.as_deref(),
-            secret: &digest(secret),
+            opens: &opens,
             said: &self.said(),
             lease: *lease,
         };
@@ -104,14 +107,21 @@ impl ReplicaLife {
     /// What it says of itself, as JSON. What would be more than the others read is left out.
     pub(crate) fn said(&self) -> String {
         let form = json!({ "reads": schema::newest(), "writes": schema::newest() });
-        let mut said = json!({ "form": form });
+        let plain = json!({ "form": form, "opens": self.opens() });
+        let mut said = plain.clone();
         let now = Value::Object(self.shared.lease.report());
         for told in [&self.settings.said, &now] {
             let (Value::Object(said), Value::Object(told)) = (&mut said, told) else { continue };
             said.extend(told.iter().map(|(name, value)| (name.clone(), value.clone())));
         }
         let text = said.to_string();
-        if text.len() <= MOST_SAID { text } else { json!({ "form": form }).to_string() }
+        if text.len() <= MOST_SAID { text } else { plain.to_string() }
+    }
+
+    /// The digests of the secrets by which it opens; by the first it seals.
+    fn opens(&self) -> Vec<String> {
+        let ReplicaSettings { secret, opens, .. } = &self.settings;
+        [Some(secret), opens.as_ref()].into_iter().flatten().map(digest).collect()
     }
 
     /// The lease was asked for then.

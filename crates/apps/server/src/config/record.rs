@@ -148,10 +148,10 @@ pub(crate) fn replicas(path: &Path, checked: &Config) -> Result<Option<Fleet>> {
 
 /// What a server of this file tells the other replicas at its start.
 fn replica(checked: &Config, cluster: ClusterSettings) -> ReplicaSettings {
-    let ClusterSettings { secret, address, lease } = cluster;
+    let ClusterSettings { secret, opens, address, lease } = cluster;
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let said = Value::Object(fleet::said_of(checked));
-    ReplicaSettings { secret, address: address.map(Into::into), lease, version, said }
+    ReplicaSettings { secret, opens, address: address.map(Into::into), lease, version, said }
 }
 
 pub(crate) fn is_of_postgres(address: &str) -> bool {

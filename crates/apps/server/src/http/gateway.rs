@@ -34,6 +34,7 @@ pub(crate) fn gateway(parts: GatewayParts) -> Arc<GatewayState> {
     let persistence = McpPersistence {
         sessions: store.map(|store| Arc::new(store) as Arc<dyn SessionLedger>),
         secret: cluster.as_ref().map(|cluster| cluster.secret.clone()),
+        opens: cluster.as_ref().and_then(|cluster| cluster.opens.clone()),
         homes: homes.map(|homes| Arc::new(homes) as Arc<dyn McpHomes>),
     };
     let door = mcp::server(live, telemetry, settings, persistence);

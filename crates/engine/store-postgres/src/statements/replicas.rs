@@ -20,8 +20,8 @@ pub(crate) struct NewReplica<'a> {
     pub(crate) name: &'a str,
     pub(crate) version: &'a str,
     pub(crate) address: Option<&'a str>,
-    /// The digest of the secret.
-    pub(crate) secret: &'a str,
+    /// The digests of the secrets by which it opens; by the first it seals.
+    pub(crate) opens: &'a [String],
     /// JSON.
     pub(crate) said: &'a str,
     pub(crate) lease: Duration,
@@ -31,14 +31,17 @@ pub(crate) struct NewReplica<'a> {
 pub(crate) async fn register(session: &Session, new: &NewReplica<'_>) -> Answer<i64> {
     // One at a time, so that each sees those before it.
     session.batch("BEGIN; UPDATE store SET owner = '', groups = groups + 1").await?;
+    let seals = new.opens.first().map(String::as_str).unwrap_or_default();
+    // Each must open what the other seals. A release before says nothing of what it opens.
     let stranger = session
         .row(
             &format!(
                 "SELECT id, coalesce(' at ' || address, '') FROM replicas WHERE state = 'live' \
-                 AND lease_until >= clock_timestamp() - {GRACE} AND secret <> $1 \
+                 AND lease_until >= clock_timestamp() - {GRACE} AND (secret <> ALL ($1::text[]) \
+                 OR secret <> $2 AND NOT coalesce(said -> 'opens' ? $2, false)) \
                  ORDER BY id LIMIT 1"
             ),
-            &[&new.secret],
+            &[&new.opens, &seals],
         )
         .await?;
     if let Some(row) = stranger {
@@ -54,14 +57,7 @@ pub(crate) async fn register(session: &Session, new: &NewReplica<'_>) -> Answer<
             "INSERT INTO replicas (name, version, address, secret, lease_until, said) VALUES \
              ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5), $6::text::jsonb) \
              RETURNING id",
-            &[
-                &new.name,
-                &new.version,
-                &new.address,
-                &new.secret,
-                &new.lease.as_secs_f64(),
-                &new.said,
-            ],
+            &[&new.name, &new.version, &new.address, &seals, &new.lease.as_secs_f64(), &new.said],
         )
         .await?;
     let id = row.ok_or(SessionError::Unreadable("no number"))?.try_get(0)?;

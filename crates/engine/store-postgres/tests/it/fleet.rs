@@ -53,7 +53,7 @@ async fn each_replica_is_told_with_its_lease_with_what_it_says_and_with_what_it_
     assert_eq!((&said["configuration"], &said["running"]), (&json!("x"), &json!(3)));
     assert_eq!(*holds, ReplicaHoldings { keys: 1, ..ReplicaHoldings::default() });
     assert_eq!(told.replicas[1].holds, ReplicaHoldings::default());
-    assert_eq!(told.replicas[1].said, json!({ "form": form }));
+    assert_eq!(told.replicas[1].said, json!({ "form": form, "opens": said["opens"] }));
     drop(other);
     assert_eq!(stages(&fleet(&url, HOUR)), [(1, ReplicaStage::Live), (2, ReplicaStage::Over)]);
     // One that ended long ago is told no more, and one whose word nobody knows is left alone.

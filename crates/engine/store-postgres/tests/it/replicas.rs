@@ -26,6 +26,7 @@ const SECRET: &str = "a secret of a test, which has thirty-two bytes and more";
 pub(crate) fn settings() -> ReplicaSettings {
     ReplicaSettings {
         secret: Secret::new(SECRET),
+        opens: None,
         address: Some("https://10.0.3.7:7411".to_owned()),
         lease: LEASE,
         version: "1.2.3".to_owned(),
@@ -452,4 +453,32 @@ async fn whoever_lost_a_ticket_to_another_replica_says_nothing_under_the_key_of_
     // Whoever holds the ticket may still say more.
     settle(&other, &of_caller, late("done after all")).await;
     assert_eq!(recorded(&stopped, "asked").await, KeyState::Ended(json!("done after all")));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_secret_is_exchanged_in_steps_of_which_none_can_be_left_out() {
+    let cluster = Cluster::start("exchanged");
+    let url = cluster.database("record");
+    let open = |seals: &str, opens: Option<&str>| {
+        let [secret, opens] = [Some(seals), opens].map(|text| text.map(Secret::new));
+        let settings = ReplicaSettings { secret: secret.unwrap(), opens, ..settings() };
+        Database::at(&url).unwrap().shared(settings).open(StoreOptions::default())
+    };
+    let is_refused = |seals: &str, opens: Option<&str>| {
+        open(seals, opens).err().is_some_and(|error| error.to_string().contains("another secret"))
+    };
+    let mut all = vec![open("old", None).unwrap()];
+    // It would seal what the others cannot open.
+    assert!(is_refused("new", Some("old")) && is_refused("new", None));
+    all.push(open("old", Some("new")).unwrap());
+    assert!(is_refused("new", Some("old")));
+    // No one is left that opens the old one alone.
+    drop(all.remove(0));
+    all.push(open("new", Some("old")).unwrap());
+    assert!(is_refused("new", None) && is_refused("old", None));
+    drop(all.remove(0));
+    all.push(open("new", None).unwrap());
+    drop(all.remove(0));
+    assert!(is_refused("old", Some("new")));
+    open("new", None).unwrap();
 }

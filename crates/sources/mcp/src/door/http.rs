@@ -83,7 +83,7 @@ impl McpHttpHandler {
     ) -> Self {
         let settings = &server_state.settings;
         let hosts = AllowedHosts::new(&settings.hosts, &settings.origins);
-        let tokens = SessionTokens::new(server_state.persistence.secret.as_ref());
+        let tokens = SessionTokens::of(&server_state.persistence);
         let timer = Arc::default();
         Self(Arc::new(HttpHandlerInner { server_state, sessions, tokens, hosts, timer }))
     }

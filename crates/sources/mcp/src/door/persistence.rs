@@ -29,6 +29,9 @@ pub struct McpPersistence {
     /// of sessions that another one gave. `None`: there are no others. Names that a process before
     /// gave are then looked for in `sessions`.
     pub secret: Option<Secret>,
+    /// Another secret whose names are known too, while `secret` takes its place, or it that of
+    /// `secret`.
+    pub opens: Option<Secret>,
     /// Which processes live. `None`: this one alone.
     pub homes: Option<Arc<dyn McpHomes>>,
 }

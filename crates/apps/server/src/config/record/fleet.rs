@@ -171,8 +171,7 @@ pub(crate) fn findings(fleet: &Fleet) -> Vec<FleetFinding> {
         .filter_map(|(kind, key, what, cure)| apart(&live, |one| word(one, key), kind, what, cure))
         .collect();
     found.extend(older(&live));
-    let (secret, other) = (FindingKind::Secret, "another secret");
-    found.extend(apart(&live, |one| Some(&*one.secret), secret, other, TWO_CLUSTERS));
+    found.extend(strangers(&live));
     found.extend(fleet.transactions.first().map(|first| old(first, fleet.transactions.len())));
     found
 }
@@ -223,6 +222,25 @@ fn named(ids: &[i64]) -> String {
         return format!("replica {last}");
     }
     format!("replicas {} and {last}", names.join(", "))
+}
+
+/// Those of another cluster than the first that lives: neither opens what the other seals.
+fn strangers(live: &[&FleetReplica]) -> Option<FleetFinding> {
+    let first = live.first()?;
+    let opens = |one: &FleetReplica, sealed: &FleetReplica| {
+        let told = one.said.get("opens").and_then(Value::as_array);
+        one.secret == sealed.secret
+            || told.is_some_and(|told| told.iter().any(|known| *known == *sealed.secret))
+    };
+    let is_stranger = |one: &&&FleetReplica| !opens(one, first) && !opens(first, one);
+    let replicas: Vec<_> = live.iter().filter(is_stranger).map(|one| one.id).collect();
+    if replicas.is_empty() {
+        return None;
+    }
+    let has = if replicas.len() == 1 { "has" } else { "have" };
+    let (named, first) = (named(&replicas), named(&[first.id]));
+    let told = format!("{named} {has} another secret than {first}: {TWO_CLUSTERS}");
+    Some(FleetFinding { kind: FindingKind::Secret, told, replicas })
 }
 
 /// Those of an older release than the newest that lives.
