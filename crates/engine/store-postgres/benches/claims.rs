@@ -5,6 +5,8 @@
 //! `cargo xtask peers` names; the disk and its other load change them, so that both are measured in
 //! turns.
 
+#![expect(clippy::unwrap_used, reason = "the server of the tests says so where it does not start")]
+
 use std::io::Write as _;
 use std::time::{Duration, Instant};
 
@@ -52,7 +54,7 @@ async fn main() -> Outcome<()> {
         said: json!({}),
     };
     let store = Database::at(&url)?.shared(replica).open(StoreOptions::default())?;
-    cluster.sql("record", ROWS)?;
+    cluster.sql("record", ROWS).ok_or("the rows were refused")?;
     let (mut fair, mut single) = (0.0, 0.0);
     for _ in 0..TURNS {
         single += claims(&store, 1).await?;
@@ -60,7 +62,7 @@ async fn main() -> Outcome<()> {
     }
     let (fair, single) = (fair / f64::from(TURNS), single / f64::from(TURNS));
     let held = "SELECT max(held) FROM lanes";
-    let most = cluster.sql("record", held)?;
+    let most = cluster.sql("record", held).ok_or("the count was refused")?;
     writeln!(
         std::io::stdout(),
         "{AT_ONCE} at once: {fair:.0} runs/s; one at a time: {single:.0}/s; ratio {:.2}; \

@@ -149,25 +149,10 @@ Examples:
     #[command(subcommand)]
     Model(ModelCommand),
     /// Serve the tools to others, over HTTP on this machine.
-    #[command(after_help = "\
-Asks every caller for a token, which `toolcrib token` prints; the first start makes it. Follows the
-configuration when it changes. Ctrl-C lets what runs end, twice stops at once.
-
-Examples:
-  toolcrib serve
-  toolcrib serve crib.toml --listen 127.0.0.1:8000
-  curl -H \"Authorization: Bearer $(toolcrib token)\" http://127.0.0.1:7411/v1/tools")]
+    #[command(after_help = serve::SERVE_HELP)]
     Serve(ServeArgs),
     /// Do the runs of agents that are ready in a record that servers share, and take no calls.
-    #[command(after_help = "\
-A worker is a replica like the servers: it needs their `[store]`, their `[cluster]` and their agents.
-It takes runs that were given to a server which has no room, whose call somebody approved, or whose
-server is gone, a tenant after the other. Ctrl-C or SIGTERM lets the step of each run end (`drain`),
-and the run goes on elsewhere; twice stops at once.
-
-Examples:
-  toolcrib work crib.toml
-  toolcrib work crib.toml --listen 127.0.0.1:8001 --json")]
+    #[command(after_help = serve::WORK_HELP)]
     Work(WorkArgs),
     /// Serve the tools to one MCP client, over standard input and output.
     #[command(after_help = "\

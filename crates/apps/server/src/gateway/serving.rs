@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use super::follow::{self, WatchedFiles};
 use crate::http::a2a::push;
-use crate::http::agents::live::recovery;
+use crate::http::agents::live::claims;
 use crate::http::listen::accept::{self, HttpListener};
 use crate::http::listen::workers::Workers;
 use crate::http::state::GatewayState;
@@ -57,7 +57,7 @@ pub(crate) async fn serve(
             gateway.started.store(true, Ordering::Relaxed);
             drop(ready);
             push::resume(&gateway).await;
-            recovery::follow(gateway, redeemed).await;
+            claims::follow(gateway, redeemed).await;
         }
     });
     let sent = CancellationToken::new();

@@ -5,6 +5,16 @@ use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
 
+/// What `toolcrib serve --help` says behind its words.
+pub(super) const SERVE_HELP: &str = "\
+Asks every caller for a token, which `toolcrib token` prints; the first start makes it. Follows the
+configuration when it changes. Ctrl-C lets what runs end, twice stops at once.
+
+Examples:
+  toolcrib serve
+  toolcrib serve crib.toml --listen 127.0.0.1:8000
+  curl -H \"Authorization: Bearer $(toolcrib token)\" http://127.0.0.1:7411/v1/tools";
+
 /// Where to serve, and to whom.
 #[derive(Debug, Args)]
 pub(crate) struct ServeArgs {
@@ -29,6 +39,17 @@ pub(crate) struct ServeArgs {
     #[arg(long)]
     pub(crate) no_overlay: bool,
 }
+
+/// What `toolcrib work --help` says behind its words.
+pub(super) const WORK_HELP: &str = "\
+A worker is a replica like the servers: it needs their `[store]`, their `[cluster]` and their agents.
+It takes runs that were given to a server which has no room, whose call somebody approved, or whose
+server is gone, a tenant after the other. Ctrl-C or SIGTERM lets the step of each run end (`drain`),
+and the run goes on elsewhere; twice stops at once.
+
+Examples:
+  toolcrib work crib.toml
+  toolcrib work crib.toml --listen 127.0.0.1:8001 --json";
 
 /// What to work on, and where to tell how it goes.
 #[derive(Debug, Args)]

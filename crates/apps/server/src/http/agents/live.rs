@@ -5,6 +5,7 @@
 //! step to step, [`recovery`] takes up what the process before left, and [`sharing`] what any of
 //! several servers may.
 
+pub(crate) mod claims;
 pub(in crate::http) mod driver;
 pub(crate) mod live_run;
 pub(crate) mod recovery;

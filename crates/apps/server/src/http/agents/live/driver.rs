@@ -85,7 +85,10 @@ async fn begin_all(
         }
         RunPlace::Ledger(_) => {
             if live.meta.request.is_durable {
-                sharing::admit(&gateway, &live.meta.caller.tenant).await?;
+                let backlog = sharing::backlog(&gateway, &live.meta.caller.tenant).await;
+                if let Some(many) = backlog.map_err(|error| NotBegun::Ledger(error.into()))? {
+                    return Err(NotBegun::Backlog(many));
+                }
             }
             // Known before it is written: nobody else is to take it up.
             runs.locked().get_or_put(Arc::clone(&live));
@@ -100,7 +103,7 @@ async fn begin_all(
         // From now on the thread has a run, and says so itself.
         drop(hold);
     }
-    if live.meta.request.is_durable && runs.shared.is_some() && sharing::is_full(&gateway) {
+    if live.meta.request.is_durable && runs.shared.is_some() && sharing::room(&gateway) == 0 {
         // It is written, and whoever has room for it goes on.
         while !live.gives_the_lead_up() {}
         sharing::release(&gateway, &live.meta.id, Duration::ZERO).await;
@@ -179,29 +182,14 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
         match run.go(&mut tell, &live.cancel).await {
             RunPause::Ended(_) => break,
             RunPause::Held => {
-                live.gives_the_lead_up();
+                // What was decided meanwhile is seen by whoever goes on.
+                while !live.gives_the_lead_up() {}
                 return Duration::ZERO;
             }
             RunPause::Deferred { until } => {
-                live.stands(RunStage::Waiting, Vec::new());
-                let left = until.saturating_sub(seconds(std::time::SystemTime::now()));
-                let left = Duration::from_secs(left);
-                if gateway.runs.shared.is_some()
-                    && live.meta.request.is_durable
-                    && live.gives_the_lead_up()
-                {
-                    // Whoever has room for it then goes on.
+                if let Some(left) = defer(gateway, live, until).await {
                     return left;
                 }
-                tokio::select! {
-                    () = tokio::time::sleep(left) => {}
-                    () = live.cancel.cancelled() => {}
-                    () = gateway.stop.cancelled() => {
-                        live.gives_the_lead_up();
-                        return Duration::ZERO;
-                    }
-                }
-                live.stands(RunStage::Running, Vec::new());
             }
             RunPause::Waiting(_) if live.cancel.is_cancelled() => {
                 if !run.stop(&mut tell).await {
@@ -233,6 +221,28 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
     live.cancel.cancel();
     // Of one whose end could not be written.
     sharing::BROKEN
+}
+
+/// Waits for a moment, in seconds since 1970; else gives how long nobody is to drive the run that
+/// somebody else may go on with.
+async fn defer(gateway: &GatewayState, live: &LiveRun, until: u64) -> Option<Duration> {
+    live.stands(RunStage::Waiting, Vec::new());
+    let left = until.saturating_sub(seconds(std::time::SystemTime::now()));
+    let left = Duration::from_secs(left);
+    let is_for_any = gateway.runs.shared.is_some() && live.meta.request.is_durable;
+    if is_for_any && live.gives_the_lead_up() {
+        return Some(left);
+    }
+    tokio::select! {
+        () = tokio::time::sleep(left) => {}
+        () = live.cancel.cancelled() => {}
+        () = gateway.stop.cancelled() => {
+            while !live.gives_the_lead_up() {}
+            return Some(Duration::ZERO);
+        }
+    }
+    live.stands(RunStage::Running, Vec::new());
+    None
 }
 
 /// Whether a call that runs asks for more than a yes or a no.

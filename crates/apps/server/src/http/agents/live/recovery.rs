@@ -27,10 +27,7 @@ const LAPSES: Duration = Duration::from_secs(5);
 
 /// Takes up the runs of the process before, then those whose tickets are decided, until the server
 /// stops.
-pub(crate) async fn follow(gateway: Arc<GatewayState>, mut decided: UnboundedReceiver<TicketId>) {
-    if let Some(store) = gateway.runs.shared.clone() {
-        return sharing::follow(gateway, store, decided).await;
-    }
+pub(super) async fn follow(gateway: Arc<GatewayState>, mut decided: UnboundedReceiver<TicketId>) {
     let mut lapses = tokio::time::interval(LAPSES);
     let mut sweeps = tokio::time::interval(SWEEPS);
     loop {
