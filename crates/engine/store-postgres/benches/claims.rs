@@ -24,7 +24,7 @@ type Outcome<T> = Result<T, Box<dyn std::error::Error>>;
 const TURNS: u32 = 10;
 
 /// How long each side claims in one turn.
-const TURN: Duration = Duration::from_millis(500);
+const TURN: Duration = Duration::from_millis(200);
 
 /// Runs that a server or a worker claims at once.
 const AT_ONCE: usize = 16;

@@ -261,6 +261,10 @@ impl StoreReads for PostgresReads {
         self.read(async move |session| jobs::load(&session, &tenant).await)
     }
 
+    fn event_counts(&self, runs: Vec<String>) -> Reading<'_, HashMap<String, u64>> {
+        self.read(async move |session| runs::event_counts(&session, &runs).await)
+    }
+
     fn any_ready(&self) -> Reading<'_, bool> {
         self.read(async move |session| jobs::any_ready(&session).await)
     }

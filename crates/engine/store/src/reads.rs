@@ -96,6 +96,9 @@ pub trait StoreReads: Send + Sync {
     /// What there is to do, with what is of a tenant; nothing where one process has the record.
     fn load(&self, tenant: String) -> Reading<'_, JobLoad>;
 
+    /// How many events each of these runs has told; of one that is gone nothing.
+    fn event_counts(&self, runs: Vec<String>) -> Reading<'_, HashMap<String, u64>>;
+
     /// Whether any run is ready for whoever asks.
     fn any_ready(&self) -> Reading<'_, bool>;
 

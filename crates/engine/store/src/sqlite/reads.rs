@@ -132,6 +132,10 @@ impl StoreReads for ReadPool {
         Box::pin(std::future::ready(Ok(JobLoad::default())))
     }
 
+    fn event_counts(&self, runs: Vec<String>) -> Reading<'_, HashMap<String, u64>> {
+        Box::pin(self.read(move |file| runs::event_counts(file, &runs)))
+    }
+
     fn any_ready(&self) -> Reading<'_, bool> {
         Box::pin(std::future::ready(Ok(false)))
     }

@@ -1,5 +1,6 @@
 //! Runs that any of the processes that share a record may take.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use crate::error::StoreError;
@@ -27,6 +28,14 @@ impl Store {
     pub async fn release_run(&self, run: &str, pause: Duration) -> Result<(), StoreError> {
         let release = ReleaseRun { run: run.to_owned(), pause };
         self.0.writer.ask(Durability::Commit, release).await
+    }
+
+    /// How many events each of these runs has told; of one that is gone nothing.
+    pub async fn event_counts(
+        &self,
+        runs: Vec<String>,
+    ) -> Result<HashMap<String, u64>, StoreError> {
+        self.0.readers.event_counts(runs).await
     }
 
     /// Whether any run is ready for a process. A look that writes nothing.

@@ -20,7 +20,7 @@ use std::time::{Duration, Instant};
 use tokio_util::sync::CancellationToken;
 use toolcrib_agent::events_of;
 use toolcrib_auth::{AccessLevel, reach};
-use toolcrib_core::{Caller, LedgerError, RunLedger, RunSummary, TicketId};
+use toolcrib_core::{Caller, LedgerError, RunLedger, RunStage, RunSummary, TicketId};
 use toolcrib_store::Store;
 
 use live_run::{LiveRun, LiveState, RunMeta, is_edit, seconds};
@@ -131,7 +131,7 @@ impl LiveRuns {
     fn looked_at(&self) -> Vec<Arc<LiveRun>> {
         let table = self.locked();
         let runs = table.runs.values().filter_map(Weak::upgrade);
-        runs.filter(|live| !live.is_driven()).collect()
+        runs.filter(|live| !live.is_driven() && live.stage() != RunStage::Ended).collect()
     }
 
     /// A run of this caller that they may see, whether it is driven now or not.

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::{MissedTickBehavior, interval};
-use toolcrib_core::{RunStage, TicketId};
+use toolcrib_core::TicketId;
 use toolcrib_store::Store;
 
 use super::recovery;
@@ -55,7 +55,7 @@ async fn follow_all(
                 recovery::decided(&gateway, &ticket).await;
             }
             _ = claims.tick() => claim(&gateway, &store).await,
-            _ = news.tick() => hear(&gateway).await,
+            _ = news.tick() => hear(&gateway, &store).await,
             _ = lapses.tick() => {
                 gateway.runs.tidy();
                 recovery::look_at_lapsed(&gateway).await;
@@ -94,15 +94,17 @@ async fn claim(gateway: &Arc<GatewayState>, store: &Store) {
 }
 
 /// Has those told that somebody looks at here, and that are driven elsewhere.
-async fn hear(gateway: &GatewayState) {
-    for live in gateway.runs.looked_at() {
-        let told = live.state.borrow().events.len();
-        if live.stage() == RunStage::Ended {
-            continue;
-        }
-        let from = u64::try_from(told).unwrap_or(u64::MAX);
-        let news = gateway.runs.ledger.events(&live.meta.id, from, 1).await;
-        if news.is_ok_and(|news| !news.is_empty()) {
+async fn hear(gateway: &GatewayState, store: &Store) {
+    let looked_at = gateway.runs.looked_at();
+    if looked_at.is_empty() {
+        return;
+    }
+    // One question for all of them: most of them wait.
+    let runs = looked_at.iter().map(|live| live.meta.id.clone()).collect();
+    let counts = store.event_counts(runs).await.unwrap_or_default();
+    for live in looked_at {
+        let told = u64::try_from(live.state.borrow().events.len()).unwrap_or(u64::MAX);
+        if counts.get(&live.meta.id).is_some_and(|count| *count > told) {
             // What cannot be read now is read the next time.
             let _ = gateway.runs.refresh(&live).await;
         }
