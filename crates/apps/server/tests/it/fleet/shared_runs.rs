@@ -123,7 +123,7 @@ fn a_run_goes_on_at_once_at_whichever_server_its_call_is_approved() {
     assert_eq!(file.upstream.oracle.count("elsewhere"), 1);
     // Nothing is left of it.
     let left = "SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM job_leases) \
-                + (SELECT count(*) FROM run_waits) + (SELECT sum(ready + held) FROM lanes)";
+                + (SELECT count(*) FROM run_waits) + (SELECT coalesce(sum(ready + held), 0) FROM lanes)";
     assert!(eventually(|| file.cluster.sql("record", left).unwrap() == "0\n"));
 }
 
@@ -234,4 +234,52 @@ fn a_tenant_has_as_many_runs_as_it_may_have_and_whoever_looks_is_told_of_what_wa
     assert!(eventually(|| ready() == json!({ "status": "ready", "detail": told })), "{}", ready());
     let figures = file.send(&one, "GET", "/metrics", &Value::Null).body;
     assert!(figures.contains("\ntoolcrib_runs_oldest_ready_seconds "), "{figures}");
+}
+
+/// Kills one server after the other while runs are begun and approved at the others.
+#[test]
+fn whatever_servers_are_killed_every_run_ends_and_no_call_runs_twice() {
+    const ROUNDS: usize = 4;
+    const RUNS: usize = 8;
+    let Some(file) = SharedFile::new("killed-in-turn") else { return };
+    let mut servers: Vec<_> = (0..3).map(|_| file.serve()).collect();
+    let mut runs = Vec::new();
+    for round in 0..ROUNDS {
+        for number in 0..RUNS {
+            let agent = if number % 2 == 0 { "careful" } else { "free" };
+            let nonce = format!("{round}-{number}");
+            let input = format!("slow-{} {nonce}", 40 * number);
+            runs.push((file.begin(&servers[number % 3], agent, &input), nonce));
+        }
+        approve_all(&file, &servers[(round + 1) % 3]);
+        let one = &mut servers[round % 3];
+        one.child.kill().unwrap();
+        one.child.wait().unwrap();
+        servers[round % 3] = file.serve();
+    }
+    let [one, other, _] = &servers[..] else { return };
+    for (run, nonce) in &runs {
+        let is_over = || {
+            approve_all(&file, other);
+            file.ask(one, "GET", run, &Value::Null)["state"] == "ended"
+        };
+        assert!(eventually(is_over), "{run}: {}", file.ask(one, "GET", run, &Value::Null));
+        let ended = file.ask(one, "GET", run, &Value::Null);
+        let (text, count) = (ended["text"].as_str().unwrap(), file.upstream.oracle.count(nonce));
+        assert!(count <= 1, "{nonce}: {count}");
+        assert!(count == 1 || !text.contains("\"did\""), "{nonce}: {ended}");
+        assert!(count == 0 || text.contains("\"did\"") || text.contains("may"), "{nonce}: {ended}");
+    }
+    let left = "SELECT (SELECT count(*) FROM jobs) + (SELECT count(*) FROM job_leases) \
+                + (SELECT count(*) FROM run_waits) + (SELECT coalesce(sum(ready + held), 0) FROM lanes)";
+    assert!(eventually(|| file.cluster.sql("record", left).unwrap() == "0\n"));
+}
+
+/// Approves all that waits; another server may have been sooner.
+fn approve_all(file: &SharedFile, at: &Serving) {
+    let open = file.ask(at, "GET", "/v1/tickets", &Value::Null);
+    for ticket in open["tickets"].as_array().into_iter().flatten() {
+        let path = format!("/v1/tickets/{}", ticket["ticket"].as_str().unwrap());
+        file.send(at, "POST", &path, &json!({ "decision": "approve" }));
+    }
 }
