@@ -13,6 +13,7 @@ mod source;
 mod tools;
 mod toolsets;
 
+use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -54,7 +55,8 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     let bounds = check.bounds(&file.server.limits, &top.key("server").key("limits"));
     let (kept, store) = check.store(file.store.as_ref(), &top.key("store"));
     let cluster = file.cluster.as_ref();
-    let cluster = cluster.and_then(|own| check.cluster(own, store.as_ref(), &top.key("cluster")));
+    let cluster =
+        cluster.and_then(|own| check.cluster(own, (store.as_ref(), &front), &top.key("cluster")));
     let embedder = check.embedder(file.embedder.as_ref(), &top.key("embedder"));
     let models = check.models(file.model.as_ref(), &top.key("model"));
     let telemetry = check.telemetry(file.telemetry.as_ref(), &top.key("telemetry"));
@@ -162,7 +164,7 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
     fn cluster(
         &mut self,
         raw: &raw::ClusterTable,
-        store: Option<&Template>,
+        (store, front): (Option<&Template>, &ListenerSettings),
         place: &TomlPath,
     ) -> Option<ClusterTemplate> {
         if !store.is_some_and(may_be_postgres) {
@@ -179,7 +181,8 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
             let message = "a replica counts as dead neither so soon nor so late";
             self.problem(&at, message, "write from `2s` to `60s`");
         }
-        Some(ClusterTemplate { secret: secret?, opens, address, lease })
+        let listen = self.listens_for_replicas(raw, front, place);
+        Some(ClusterTemplate { secret: secret?, opens, address, listen, lease })
     }
 
     /// The secret that seals, and the one that opens as well.
@@ -215,6 +218,32 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
         }
         self.point(place, RequirementKind::ClusterSecret(secret.clone()));
         Some(secret)
+    }
+
+    /// Where replicas ask each other, and nobody else does.
+    fn listens_for_replicas(
+        &mut self,
+        raw: &raw::ClusterTable,
+        front: &ListenerSettings,
+        place: &TomlPath,
+    ) -> Option<SocketAddr> {
+        let at = place.key("listen");
+        let listen = raw.listen.as_deref().and_then(|text| self.address(text, &at));
+        if raw.listen.is_some() != raw.address.is_some() {
+            let lacking = if raw.listen.is_some() { "address" } else { "listen" };
+            let cure = format!("write `{lacking}` as well, or leave both out");
+            self.problem(place, "`listen` and `address` go together", cure);
+        }
+        let listen = listen?;
+        if !listen.ip().is_loopback() && front.tls.is_none() {
+            let cure = "name a certificate under `[server.tls]`, or listen on `127.0.0.1`";
+            self.problem(&at, "what replicas tell each other would go in the clear", cure);
+        }
+        if [front.listen, front.page.listen].contains(&Some(listen)) {
+            let cure = "name another port, which no client reaches";
+            self.problem(&at, "clients are listened for there", cure);
+        }
+        Some(listen)
     }
 
     /// The rules within a table, read by the engine itself; `None` if it names no key of theirs.

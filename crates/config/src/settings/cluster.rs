@@ -1,5 +1,6 @@
 //! What makes a server one of several.
 
+use std::net::SocketAddr;
 use std::time::Duration;
 
 use toolcrib_core::Secret;
@@ -20,6 +21,8 @@ pub struct ClusterSettings {
     pub opens: Option<Secret>,
     /// Where the others reach this one; `None`: the file does not say.
     pub address: Option<Url>,
+    /// Where it listens for them alone; `None`: nowhere.
+    pub listen: Option<SocketAddr>,
     /// How long one counts as alive after it was last heard of.
     pub lease: Duration,
 }
@@ -30,6 +33,7 @@ pub(crate) struct ClusterTemplate {
     pub(crate) secret: Template,
     pub(crate) opens: Option<Template>,
     pub(crate) address: Option<Url>,
+    pub(crate) listen: Option<SocketAddr>,
     pub(crate) lease: Duration,
 }
 
@@ -41,7 +45,8 @@ impl ClusterTemplate {
     ) -> ClusterSettings {
         let secret = long_enough(&self.secret, lookup, found);
         let opens = self.opens.as_ref().map(|opens| long_enough(opens, lookup, found));
-        ClusterSettings { secret, opens, address: self.address.clone(), lease: self.lease }
+        let Self { address, listen, lease, .. } = self;
+        ClusterSettings { secret, opens, address: address.clone(), listen: *listen, lease: *lease }
     }
 }
 

@@ -60,12 +60,25 @@ fn what_a_cluster_says_is_within_its_bounds() {
         ("secret = [\"${env:A}\", \"0123456789abcdef0123456789abcdef\"]\n", "cluster.secret[1]: "),
         ("", "cluster: `secret` is missing"),
         (
-            "secret = \"${env:A}\"\naddress = \"10.0.0.1:7411\"\n",
+            "secret = \"${env:A}\"\nlisten = \"127.0.0.1:7412\"\naddress = \"10.0.0.1:7411\"\n",
             "cluster.address: this is no address of the web",
         ),
         (
-            "secret = \"${env:A}\"\naddress = \"https://a.example/x\"\n",
+            "secret = \"${env:A}\"\nlisten = \"127.0.0.1:7412\"\naddress = \"https://a.example/x\"\n",
             "cluster.address: a server is reached at the root",
+        ),
+        (
+            "secret = \"${env:A}\"\naddress = \"https://a.example\"\n",
+            "cluster: `listen` and `address`",
+        ),
+        ("secret = \"${env:A}\"\nlisten = \"127.0.0.1:7412\"\n", "cluster: `listen` and `address`"),
+        (
+            "secret = \"${env:A}\"\nlisten = \"7412\"\naddress = \"https://a.example\"\n",
+            "cluster.listen: this is no address to listen on",
+        ),
+        (
+            "secret = \"${env:A}\"\nlisten = \"10.0.0.1:7412\"\naddress = \"https://a.example\"\n",
+            "cluster.listen: what replicas tell each other would go in the clear",
         ),
     ] {
         let told = told(words);
@@ -77,7 +90,8 @@ fn what_a_cluster_says_is_within_its_bounds() {
 #[test]
 fn a_secret_that_is_missing_or_short_is_told_without_its_words() {
     let text = format!(
-        "{STORE}[cluster]\nsecret = \"${{env:CLUSTER}}\"\naddress = \"https://10.0.3.7:7411\"\n"
+        "{STORE}[cluster]\nsecret = \"${{env:CLUSTER}}\"\naddress = \"https://10.0.3.7:7411\"\n\
+         listen = \"127.0.0.1:7412\"\n"
     );
     let workshop = Workshop::default();
     let told = |workshop: &Workshop| {
@@ -105,6 +119,7 @@ fn a_secret_that_is_missing_or_short_is_told_without_its_words() {
     let settings = config(&text).cluster(&workshop).unwrap().unwrap();
     assert_eq!(settings.secret.expose(), SECRET);
     assert_eq!(settings.address.unwrap().as_str(), "https://10.0.3.7:7411/");
+    assert_eq!(settings.listen.unwrap().to_string(), "127.0.0.1:7412");
     assert_eq!(settings.lease, Duration::from_secs(6));
     assert_eq!(settings.opens, None);
     assert_eq!(config(STORE).cluster(&workshop).unwrap(), None);

@@ -14,7 +14,7 @@ use toolcrib_core::{
     RunSummary, SessionRecord, StoredRun, TicketId, UncertainCall,
 };
 use toolcrib_store::clock::WallTime;
-use toolcrib_store::reads::{JobLoad, Reading, StoreReads};
+use toolcrib_store::reads::{JobLoad, LiveReplica, Reading, StoreReads};
 use toolcrib_store::rows::calls::DuplicateQuery;
 use toolcrib_store::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
 use toolcrib_store::{Fleet, StoreError};
@@ -275,5 +275,9 @@ impl StoreReads for PostgresReads {
 
     fn fleet(&self, older: Duration) -> Reading<'_, Fleet> {
         self.read(async move |session| fleet::fleet(&session, older).await)
+    }
+
+    fn live_replicas(&self, name: Option<String>) -> Reading<'_, Vec<LiveReplica>> {
+        self.read(async move |session| replicas::live(&session, name.as_deref()).await)
     }
 }

@@ -39,7 +39,7 @@ pub mod writes;
 pub use address::path;
 pub use error::StoreError;
 pub use options::StoreOptions;
-pub use reads::JobLoad;
+pub use reads::{JobLoad, LiveReplica};
 pub use rows::call_state::{CallState, KnownEnd};
 pub use rows::fleet::{Fleet, FleetReplica, OldTransaction, ReplicaHoldings, ReplicaStage};
 pub use rows::history::{CallCursor, CallFilter, CallPage, CallRecord, Decider};

@@ -28,6 +28,14 @@ pub struct JobLoad {
 
 pub type Reading<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
 
+/// A replica that may be asked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LiveReplica {
+    pub name: String,
+    /// Where the others reach it.
+    pub address: String,
+}
+
 /// Reads beside the one who writes, and sees what that one has committed.
 pub trait StoreReads: Send + Sync {
     fn page(
@@ -107,4 +115,7 @@ pub trait StoreReads: Send + Sync {
 
     /// Those that share the record, with the transactions that have been open for longer than that.
     fn fleet(&self, older: Duration) -> Reading<'_, Fleet>;
+
+    /// Where the replicas are reached whose leases last, by their names: that one, or all.
+    fn live_replicas(&self, name: Option<String>) -> Reading<'_, Vec<LiveReplica>>;
 }

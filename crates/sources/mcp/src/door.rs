@@ -12,6 +12,7 @@
 //!
 //! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
 
+mod authenticated_caller;
 mod call;
 mod client;
 mod http;
@@ -30,11 +31,12 @@ use axum::Router;
 use tokio::io::{AsyncRead, AsyncWrite};
 use toolcrib_core::Caller;
 
+pub use authenticated_caller::AuthenticatedCaller;
 use call::pending_approvals::PendingApprovals;
 use call::suspended_calls::SuspendedCalls;
-pub use http::{AuthenticatedCaller, McpHttpHandler};
+pub use http::{McpBody, McpHttpHandler};
 use persistence::NamedHomes;
-pub use persistence::{McpHomes, McpPersistence};
+pub use persistence::{ForwardedMcpRequest, McpHomes, McpPersistence};
 pub use provider::{CribProvider, McpObserver, McpOperation, McpOperationFailure};
 use session::McpSessionRegistry;
 pub use settings::McpServerSettings;

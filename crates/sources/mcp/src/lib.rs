@@ -29,8 +29,9 @@ pub use client::source::status::{
 pub use client::source::{McpEnvironment, McpSource};
 pub use client::stdio::enable_local_stdout_reader;
 pub use door::{
-    AuthenticatedCaller, CribProvider, McpHomes, McpHttpHandler, McpObserver, McpOperation,
-    McpOperationFailure, McpPersistence, McpServer, McpServerSettings, StdioServerError,
+    AuthenticatedCaller, CribProvider, ForwardedMcpRequest, McpBody, McpHomes, McpHttpHandler,
+    McpObserver, McpOperation, McpOperationFailure, McpPersistence, McpServer, McpServerSettings,
+    StdioServerError,
 };
 pub use protocol::methods::METHODS;
 pub use toolcrib_child::StderrLine;

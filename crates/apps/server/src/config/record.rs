@@ -120,12 +120,13 @@ impl StorePlace {
 
 /// Where the replicas of this file keep what people are given when they sign in; `None`: it has none.
 pub(crate) fn shared_tokens(path: &Path, checked: &Config) -> Result<Option<SharedTokens>> {
-    let Some(ClusterSettings { secret, .. }) = cluster(checked)? else { return Ok(None) };
+    let Some(ClusterSettings { secret, opens, .. }) = cluster(checked)? else { return Ok(None) };
     let Some(Ok(StorePlace::Database(database, _))) = StorePlace::find(path, checked)? else {
         return Ok(None);
     };
     let tokens = database.tokens().context(UNOPENED)?;
-    Ok(Some(SharedTokens::new(Arc::new(tokens), &[secret])))
+    let secrets: Vec<_> = std::iter::once(secret).chain(opens).collect();
+    Ok(Some(SharedTokens::new(Arc::new(tokens), &secrets)))
 }
 
 /// What makes the server one of several.
@@ -148,7 +149,7 @@ pub(crate) fn replicas(path: &Path, checked: &Config) -> Result<Option<Fleet>> {
 
 /// What a server of this file tells the other replicas at its start.
 fn replica(checked: &Config, cluster: ClusterSettings) -> ReplicaSettings {
-    let ClusterSettings { secret, opens, address, lease } = cluster;
+    let ClusterSettings { secret, opens, address, lease, .. } = cluster;
     let version = env!("CARGO_PKG_VERSION").to_owned();
     let said = Value::Object(fleet::said_of(checked));
     ReplicaSettings { secret, opens, address: address.map(Into::into), lease, version, said }

@@ -103,6 +103,11 @@ impl ListenAddress {
         Ok(Some(Self { address, handed: None, elsewhere: wishes.elsewhere }))
     }
 
+    /// That of other replicas, which the file was checked for.
+    pub(crate) fn of_replicas(wishes: &ListenWishes, address: SocketAddr) -> Self {
+        Self { address, handed: None, elsewhere: wishes.elsewhere }
+    }
+
     /// Fails where a file has us listen where we may not, or cannot; that another program listens
     /// there already is no fault of it.
     pub(crate) fn try_out(wishes: &ListenWishes, front: &ListenerSettings) -> Result<()> {

@@ -23,6 +23,8 @@ pub(crate) struct HttpListeners {
     pub(crate) doors: HttpListener,
     /// That of the page, if it has one of its own.
     pub(crate) page: Option<HttpListener>,
+    /// That of other replicas, if they may ask.
+    pub(crate) replicas: Option<HttpListener>,
 }
 
 /// How a server and whoever runs it hear of each other.
@@ -38,7 +40,7 @@ pub(crate) struct ServeSignals {
 
 /// Serves until the gateway stops and the last answer is out.
 pub(crate) async fn serve(
-    HttpListeners { doors, page }: HttpListeners,
+    HttpListeners { doors, page, replicas }: HttpListeners,
     gateway: Arc<GatewayState>,
     mut workers: Workers,
     watched: WatchedFiles,
@@ -67,15 +69,16 @@ pub(crate) async fn serve(
     let following = tokio::spawn(follow::follow(watched, Arc::clone(&gateway)));
     let ends = (gateway.stop.clone(), now);
     let tell = |trouble: &str| notices.note(trouble);
-    let of_page = async {
-        if let Some(page) = page {
+    let beside = async |listener: Option<HttpListener>| {
+        if let Some(listener) = listener {
             let (gateway, ends) = (Arc::clone(&gateway), ends.clone());
-            accept::serve(page, gateway, &mut Workers::here(), ends, tell).await;
+            accept::serve(listener, gateway, &mut Workers::here(), ends, tell).await;
         }
     };
     let serving = accept::serve(doors, Arc::clone(&gateway), &mut workers, ends.clone(), tell);
     let of_program = settle(&requests, &gateway, &ends.1, tell);
-    futures_util::future::join3(serving, of_page, of_program).await;
+    let others = futures_util::future::join(beside(page), beside(replicas));
+    futures_util::future::join3(serving, others, of_program).await;
     following.abort();
     starting.abort();
     rest(&runs, &ends.1).await;

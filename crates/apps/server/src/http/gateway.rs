@@ -6,10 +6,12 @@ use bytes::Bytes;
 use toolcrib_core::SessionLedger;
 use toolcrib_mcp::{McpHomes, McpPersistence, McpServerSettings};
 
+use super::forward::ReplicaDoor;
+use super::forward::edge::ReplicaForwards;
 use super::mcp;
 use super::mcp::homes::ReplicaHomes;
 use super::routes::openapi;
-use super::state::{GatewayParts, GatewayState};
+use super::state::{GatewayParts, GatewayState, ReplicaWays};
 
 /// A server of the cribs of a file.
 pub(crate) fn gateway(parts: GatewayParts) -> Arc<GatewayState> {
@@ -30,7 +32,11 @@ pub(crate) fn gateway(parts: GatewayParts) -> Arc<GatewayState> {
         ..McpServerSettings::default()
     };
     let store = store.clone();
-    let homes = store.as_ref().and_then(ReplicaHomes::of);
+    let replicas = cluster.as_ref().filter(|cluster| cluster.listen.is_some());
+    let replicas = replicas.map(|own| Arc::new(ReplicaDoor::new(own)));
+    let forwards = store.clone().zip(replicas.clone());
+    let forwards = forwards.map(|(store, door)| Arc::new(ReplicaForwards::new(store, door)));
+    let homes = store.as_ref().and_then(|store| ReplicaHomes::of(store, forwards.as_ref()));
     let persistence = McpPersistence {
         sessions: store.map(|store| Arc::new(store) as Arc<dyn SessionLedger>),
         secret: cluster.as_ref().map(|cluster| cluster.secret.clone()),
@@ -39,7 +45,7 @@ pub(crate) fn gateway(parts: GatewayParts) -> Arc<GatewayState> {
     };
     let door = mcp::server(live, telemetry, settings, persistence);
     let document = LazyLock::new(document as fn() -> Bytes);
-    Arc::new(GatewayState::new(parts, door, document))
+    Arc::new(GatewayState::new(parts, door, document, ReplicaWays { door: replicas, forwards }))
 }
 
 fn document() -> Bytes {

@@ -1,7 +1,7 @@
 //! What every request passes before its route answers: host, caller, limits and body.
 mod access_log;
 pub(crate) mod authentication;
-mod body;
+pub(crate) mod body;
 mod compression;
 pub(crate) mod concurrency;
 mod guarded_body;

@@ -7,6 +7,7 @@ pub(crate) mod doors;
 mod faults;
 mod fleet_view;
 mod forms;
+mod forwarded;
 mod keys;
 pub(crate) mod kills;
 mod looked_up;

@@ -4,6 +4,8 @@ pub(crate) mod fleet;
 
 use std::time::Duration;
 
+use toolcrib_store::reads::LiveReplica;
+
 use super::schema;
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
@@ -14,6 +16,9 @@ const GRACE: &str = "interval '1 second'";
 
 /// Replicas that are over and stay for notes of how far a record had come.
 const KEPT: i64 = 10_000;
+
+/// Replicas that are asked about one thing, at the most.
+const MOST_ASKED: i64 = 64;
 
 /// What a replica says of itself.
 pub(crate) struct NewReplica<'a> {
@@ -160,6 +165,17 @@ pub(super) async fn prune(session: &Session) -> Answer<u64> {
                WHERE state = 'over' ORDER BY id DESC OFFSET $1 LIMIT 500) RETURNING id) \
                DELETE FROM replica_groups USING old WHERE replica = old.id";
     session.change(old, &[&KEPT]).await
+}
+
+/// Those whose leases last and that say where they are reached: the one of that name, or all.
+pub(crate) async fn live(session: &Session, name: Option<&str>) -> Answer<Vec<LiveReplica>> {
+    let list = "SELECT name, address FROM replicas WHERE state = 'live' AND address IS NOT NULL \
+                AND lease_until >= clock_timestamp() AND ($1::text IS NULL OR name = $1) \
+                ORDER BY id DESC LIMIT $2";
+    let found = session.rows(list, &[&name, &MOST_ASKED]).await?;
+    let live =
+        found.iter().map(|row| Ok(LiveReplica { name: row.try_get(0)?, address: row.try_get(1)? }));
+    live.collect()
 }
 
 /// Whether nothing of the replica with that name goes on any more. One that is dead is over once its

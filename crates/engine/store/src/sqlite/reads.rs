@@ -12,7 +12,7 @@ use toolcrib_core::{
 use super::read_pool::ReadPool;
 use super::statements::{calls, history, keys, results, run_notes, runs, sessions, tickets};
 use crate::clock::WallTime;
-use crate::reads::{JobLoad, Reading, StoreReads};
+use crate::reads::{JobLoad, LiveReplica, Reading, StoreReads};
 use crate::rows::calls::DuplicateQuery;
 use crate::rows::fleet::Fleet;
 use crate::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
@@ -147,5 +147,9 @@ impl StoreReads for ReadPool {
 
     fn fleet(&self, _: Duration) -> Reading<'_, Fleet> {
         Box::pin(std::future::ready(Ok(Fleet::default())))
+    }
+
+    fn live_replicas(&self, _: Option<String>) -> Reading<'_, Vec<LiveReplica>> {
+        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use serde_json::{Map, Value};
 
 use crate::error::StoreError;
+use crate::reads::LiveReplica;
 use crate::rows::fleet::Fleet;
 use crate::store::Store;
 
@@ -33,5 +34,16 @@ impl Store {
             return Ok(None);
         }
         self.0.readers.fleet(older).await.map(Some)
+    }
+
+    /// Where the replica of that name is reached, while its lease lasts. `None`: it is not, or has
+    /// not said where.
+    pub async fn live_replica(&self, name: &str) -> Result<Option<LiveReplica>, StoreError> {
+        Ok(self.0.readers.live_replicas(Some(name.to_owned())).await?.pop())
+    }
+
+    /// The same of all, this one among them.
+    pub async fn live_replicas(&self) -> Result<Vec<LiveReplica>, StoreError> {
+        self.0.readers.live_replicas(None).await
     }
 }

@@ -1,6 +1,7 @@
 //! The door over HTTP: `/mcp` and `/mcp/{profile}`, one address for all revisions.
 
 mod allowed_hosts;
+mod forward;
 mod headers;
 mod messages;
 mod replies;
@@ -21,6 +22,7 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Request, StatusCode};
 use toolcrib_core::{Caller, Discovery, Trace, TraceState};
 
+use super::authenticated_caller::AuthenticatedCaller;
 use super::session::McpSessionRegistry;
 use super::state::{McpRequestContext, McpServerState};
 use crate::door::methods::dispatch::hear_again;
@@ -44,22 +46,13 @@ const NO_SESSION: HttpRefusal =
 const SESSION_MISSING: HttpRefusal =
     (StatusCode::BAD_REQUEST, "the header `Mcp-Session-Id` is missing: begin by `initialize`");
 
+/// The body of an answer of this door.
+pub type McpBody = Body;
+
 /// The door over HTTP, for a server that has routes, authentication and bounds of its own. Cheap
 /// to clone; clones are the same door.
 #[derive(Clone)]
 pub struct McpHttpHandler(Arc<HttpHandlerInner>);
-
-/// Who comes, and how.
-#[derive(Debug)]
-pub struct AuthenticatedCaller {
-    pub caller: Arc<Caller>,
-    /// The profile whose door it is; `None`: that of the whole crib.
-    pub profile: Option<String>,
-    /// Where the request stands in a trace; `None`: nobody keeps any.
-    pub trace: Option<Trace>,
-    /// What others wrote beside that place.
-    pub trace_state: Option<TraceState>,
-}
 
 struct HttpHandlerInner {
     server_state: Arc<McpServerState>,
@@ -69,9 +62,19 @@ struct HttpHandlerInner {
     timer: Arc<SharedTimer>,
 }
 
+/// From where a request comes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Arrival {
+    /// From its client.
+    Client,
+    /// From another process, to which its client came. It goes no further.
+    Process,
+}
+
 /// A request of which it is known who asks.
 struct HttpRequest {
     head: Parts,
+    arrival: Arrival,
     request_context: McpRequestContext,
     session: Option<ResolvedSession>,
 }
@@ -93,7 +96,18 @@ impl McpHttpHandler {
         let (head, body) = request.into_parts();
         let body = async { Ok(body) };
         // Pinned where it is made: it is large, and would be copied from hand to hand.
-        pin!(self.0.admit(guest, head, body)).await.unwrap_or_else(refused)
+        pin!(self.0.admit(guest, (head, Arrival::Client), body)).await.unwrap_or_else(refused)
+    }
+
+    /// Answers one that another process forwarded, where its client and its host were checked.
+    pub async fn answer_forwarded(
+        &self,
+        guest: AuthenticatedCaller,
+        request: Request<Bytes>,
+    ) -> Response {
+        let (head, body) = request.into_parts();
+        let body = async { Ok(body) };
+        pin!(self.0.admit(guest, (head, Arrival::Process), body)).await.unwrap_or_else(refused)
     }
 
     pub(super) fn router(self) -> Router {
@@ -119,7 +133,7 @@ impl McpHttpHandler {
             body.map_err(|_| TOO_LARGE)
         };
         let guest = AuthenticatedCaller { caller: Arc::new(caller), profile, trace, trace_state };
-        self.0.admit(guest, head, body).await.unwrap_or_else(refused)
+        self.0.admit(guest, (head, Arrival::Client), body).await.unwrap_or_else(refused)
     }
 }
 
@@ -127,7 +141,7 @@ impl HttpHandlerInner {
     async fn admit(
         self: &Arc<Self>,
         guest: AuthenticatedCaller,
-        mut head: Parts,
+        (mut head, arrival): (Parts, Arrival),
         body: impl Future<Output = Result<Bytes, HttpRefusal>>,
     ) -> Result<Response, HttpRefusal> {
         let AuthenticatedCaller { caller, profile, trace, trace_state } = guest;
@@ -138,13 +152,13 @@ impl HttpHandlerInner {
         if headers.len() > headers.keys_len() && ONCE.iter().any(twice) {
             return Err((StatusCode::BAD_REQUEST, "a header that may come once came twice"));
         }
-        if !self.hosts.admit(headers) {
+        if arrival == Arrival::Client && !self.hosts.admit(headers) {
             return Err((
                 StatusCode::FORBIDDEN,
                 "this server is not called so: name it in `names`",
             ));
         }
-        if !self.hosts.admit_page(headers) {
+        if arrival == Arrival::Client && !self.hosts.admit_page(headers) {
             let told = "no page of this origin may ask: name it in `origins`";
             return Err((StatusCode::FORBIDDEN, told));
         }
@@ -169,7 +183,7 @@ impl HttpHandlerInner {
         if body.len() > self.server_state.settings.request.bytes {
             return Err(TOO_LARGE);
         }
-        let request = HttpRequest { head, request_context, session };
+        let request = HttpRequest { head, arrival, request_context, session };
         match request.head.method {
             Method::POST => self.post(request, body).await,
             Method::GET => self.get(&request).await,

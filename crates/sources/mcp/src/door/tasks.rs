@@ -140,10 +140,10 @@ impl TaskRegistry {
         self.calls.wait().await;
     }
 
-    /// Whether another process has it that lives.
-    pub(super) async fn is_elsewhere(&self, id: &str) -> bool {
+    /// Where the task of that name is.
+    pub(super) async fn place(&self, id: &str) -> NamedPlace {
         let is_here = locked(&self.all).contains_key(id);
-        !is_here && self.homes.place(KIND, id).await == NamedPlace::Elsewhere
+        if is_here { NamedPlace::Here } else { self.homes.place(KIND, id).await }
     }
 
     /// The task of that name, if it is this caller's; somebody else's is not there.

@@ -18,6 +18,8 @@ pub(crate) enum ListenerKind {
     Page,
     /// That of a worker, which tells how it is and takes no calls.
     Health,
+    /// That of other replicas, where nobody else may ask.
+    Replicas,
 }
 
 /// From where a request came.

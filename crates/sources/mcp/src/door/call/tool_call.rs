@@ -194,7 +194,7 @@ impl ToolCallHandler {
         }
         match self.server_state.waiting.place(state).await {
             NamedPlace::Here => {}
-            NamedPlace::Elsewhere => return Err(elsewhere()),
+            NamedPlace::Elsewhere(_) => return Err(elsewhere()),
             // What it was asked is gone with the call, which may have taken effect: what reads is
             // made anew, and about anything else the person is asked.
             NamedPlace::Gone => {

@@ -17,7 +17,7 @@ use crate::door::client::channel::ClientChannel;
 use crate::door::client::features::ClientFeatures;
 use crate::door::client::outbound::Outbound;
 use crate::door::client::subscriptions::{self, SUBSCRIPTION, SubscriptionFilter};
-use crate::door::persistence::elsewhere;
+use crate::door::persistence::{NamedPlace, elsewhere};
 use crate::door::session::conversation::Conversation;
 use crate::door::state::{McpRequestContext, McpServerState};
 use crate::door::tasks;
@@ -178,7 +178,7 @@ impl MethodRequest {
         let id = text(method, &mut params, "taskId")?;
         let McpRequestContext { caller, profile, .. } = &self.request_context;
         let (tasks, profile) = (&self.server_state.tasks, profile.as_deref());
-        if tasks.is_elsewhere(&id).await {
+        if matches!(tasks.place(&id).await, NamedPlace::Elsewhere(_)) {
             return Err(elsewhere());
         }
         match method {
