@@ -1,6 +1,7 @@
 //! What must outlive a call: that it was planned, how it ended, what is parked, what was cut.
 
 mod attempt;
+mod client_tasks;
 mod ending;
 pub(crate) mod error;
 mod keys;
@@ -26,6 +27,7 @@ use crate::outcome::content::Content;
 use crate::tool::fingerprint::Fingerprint;
 use crate::tool::spec::ToolSpec;
 pub use attempt::{Attempt, EndingReport, UncertainCall};
+pub use client_tasks::{LONGEST_STATE, TaskLedger, TaskRecord};
 pub use ending::Ending;
 use error::LedgerError;
 pub use keys::{Checkpoint, IdempotencyKey, KeyResult, KeyState, LONGEST_CHECKPOINT, LONGEST_KEY};

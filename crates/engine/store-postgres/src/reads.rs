@@ -11,7 +11,7 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use toolcrib_core::{
     Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall, ResultHandle,
-    RunSummary, SessionRecord, StoredRun, TicketId, UncertainCall,
+    RunSummary, SessionRecord, StoredRun, TaskRecord, TicketId, UncertainCall,
 };
 use toolcrib_store::clock::WallTime;
 use toolcrib_store::reads::{JobLoad, LiveReplica, Reading, StoreReads};
@@ -25,7 +25,7 @@ use crate::error::SessionError;
 use crate::group::no_thread;
 use crate::session::{Answer, Session};
 use crate::statements::replicas::{self, fleet};
-use crate::statements::{calls, history, jobs, keys, results, runs, tickets};
+use crate::statements::{calls, client_tasks, history, jobs, keys, results, runs, tickets};
 
 /// Sessions that read; each takes many questions at once.
 const SESSIONS: usize = 2;
@@ -251,6 +251,10 @@ impl StoreReads for PostgresReads {
 
     fn session(&self, name: String) -> Reading<'_, Option<SessionRecord>> {
         self.read(async move |session| client_sessions::find(&session, &name).await)
+    }
+
+    fn client_task(&self, name: String) -> Reading<'_, Option<TaskRecord>> {
+        self.read(async move |session| client_tasks::find(&session, &name).await)
     }
 
     fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>> {

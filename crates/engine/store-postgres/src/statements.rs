@@ -2,7 +2,7 @@
 //! the writer is asked.
 
 pub(crate) mod calls;
-mod claimed_tickets;
+pub(crate) mod client_tasks;
 pub(crate) mod execute;
 pub(crate) mod history;
 pub(crate) mod jobs;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use toolcrib_core::{
     BoxFuture, Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall,
-    ResultHandle, RunSummary, SessionRecord, StoredRun, TicketId, UncertainCall,
+    ResultHandle, RunSummary, SessionRecord, StoredRun, TaskRecord, TicketId, UncertainCall,
 };
 
 use crate::clock::WallTime;
@@ -98,6 +98,8 @@ pub trait StoreReads: Send + Sync {
     fn notes(&self, run: String) -> Reading<'_, Vec<(String, String)>>;
 
     fn session(&self, name: String) -> Reading<'_, Option<SessionRecord>>;
+
+    fn client_task(&self, name: String) -> Reading<'_, Option<TaskRecord>>;
 
     fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>>;
 

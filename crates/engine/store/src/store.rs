@@ -7,6 +7,7 @@ mod replicas;
 pub(crate) mod run_archive;
 mod runs;
 mod sessions;
+mod tasks;
 
 use std::collections::HashMap;
 use std::path::Path;

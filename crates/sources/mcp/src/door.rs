@@ -43,6 +43,7 @@ pub use settings::McpServerSettings;
 use state::McpServerState;
 pub use stdio::StdioServerError;
 use tasks::TaskRegistry;
+use tasks::rows::TaskRows;
 
 /// Serves one crib. Cheap to clone; clones are the same door.
 #[derive(Clone)]
@@ -75,7 +76,8 @@ impl McpServer {
     ) -> Self {
         let homes = NamedHomes::of(&persistence);
         let waiting = SuspendedCalls::new(settings.most_waiting, settings.patience, homes.clone());
-        let tasks = TaskRegistry::new(&settings, homes);
+        let rows = TaskRows::new(persistence.tasks.clone(), settings.task_life);
+        let tasks = TaskRegistry::new(&settings, homes, rows);
         let sessions = McpSessionRegistry::new(Arc::clone(&observer), &settings, &persistence);
         let awaited = PendingApprovals::default();
         let state =

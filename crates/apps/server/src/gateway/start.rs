@@ -151,10 +151,7 @@ impl GatewayStart {
         state.is_encrypted.store(self.tls.is_some(), Ordering::Relaxed);
         let doors = HttpDoors { kind: wishes.kind, doors: listener, page: page_listener };
         let replicas = replicas.map(|listener| of_replicas(listener, self.tls.clone(), self.most));
-        let listeners = HttpListeners {
-            replicas,
-            ..listeners(doors, &file, self.tls, self.most)
-        };
+        let listeners = HttpListeners { replicas, ..listeners(doors, &file, self.tls, self.most) };
         notices.warn(&state.agents.take(&file.checked));
         state.take_file(file.checked.clone());
         let watched = WatchedFiles { file, tokens, splits, notices };

@@ -3,7 +3,7 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use toolcrib_core::SessionLedger;
+use toolcrib_core::{SessionLedger, TaskLedger};
 use toolcrib_mcp::{McpHomes, McpPersistence, McpServerSettings};
 
 use super::forward::ReplicaDoor;
@@ -37,7 +37,10 @@ pub(crate) fn gateway(parts: GatewayParts) -> Arc<GatewayState> {
     let forwards = store.clone().zip(replicas.clone());
     let forwards = forwards.map(|(store, door)| Arc::new(ReplicaForwards::new(store, door)));
     let homes = store.as_ref().and_then(|store| ReplicaHomes::of(store, forwards.as_ref()));
+    // A task outlives its process only where there is another one to tell of it.
+    let tasks = store.clone().filter(|_| homes.is_some());
     let persistence = McpPersistence {
+        tasks: tasks.map(|store| Arc::new(store) as Arc<dyn TaskLedger>),
         sessions: store.map(|store| Arc::new(store) as Arc<dyn SessionLedger>),
         secret: cluster.as_ref().map(|cluster| cluster.secret.clone()),
         opens: cluster.as_ref().and_then(|cluster| cluster.opens.clone()),

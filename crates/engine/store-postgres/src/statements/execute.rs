@@ -11,7 +11,7 @@ use toolcrib_store::writes::unwritten_end::UnwrittenEnd;
 use super::calls::{self, CallEnds, CallRows};
 use super::jobs::changes;
 use super::runs::written;
-use super::{history, keys, prune, results, tickets};
+use super::{client_tasks, history, keys, prune, results, tickets};
 use crate::client_sessions;
 use crate::session::{Answer, Session};
 
@@ -170,6 +170,9 @@ async fn others(session: &Session, task: &mut WriteTask, options: &StoreOptions)
         }
         WriteTask::Session(write) => {
             write.run_async(async |asked| client_sessions::write(session, asked).await).await
+        }
+        WriteTask::ClientTask(write) => {
+            write.run_async(async |asked| client_tasks::write(session, asked).await).await
         }
         WriteTask::Flush(flush) => flush.run(|_| Ok(())),
         WriteTask::CreateRun(_)

@@ -9,7 +9,8 @@ use toolcrib_store::StoreOptions;
 use toolcrib_store::rows::keys::{KeyHold, KeySettlement, named};
 use toolcrib_store::writes::key_claim::KeyClaimTask;
 
-use super::{NOW, claimed_tickets};
+use super::NOW;
+use super::tickets::claimed_tickets;
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
 

@@ -62,6 +62,14 @@ pub(crate) async fn step(session: &Session, options: &StoreOptions) -> Answer<bo
         ),
         (
             format!(
+                "DELETE FROM client_tasks WHERE name IN (SELECT name FROM client_tasks \
+                 WHERE expires <= {NOW} - $1::bigint ORDER BY expires LIMIT $2) \
+                 AND expires <= {NOW} - $1::bigint"
+            ),
+            Duration::ZERO,
+        ),
+        (
+            format!(
                 "DELETE FROM results WHERE handle IN (SELECT handle FROM results \
                  WHERE expires <= {NOW} - $1::bigint ORDER BY expires LIMIT $2)"
             ),

@@ -16,6 +16,7 @@ const STEPS: &[&str] = &[
     include_str!("../schema/3.sql"),
     include_str!("../schema/4.sql"),
     include_str!("../schema/5.sql"),
+    include_str!("../schema/6.sql"),
 ];
 
 /// The lock of the one who writes: "crib" in ASCII.

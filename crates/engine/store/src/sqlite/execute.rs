@@ -65,6 +65,8 @@ pub(super) fn execute(
         WriteTask::Note(note) => note
             .run(|note| run_notes::write(connection, &note.run, &note.name, note.text.as_deref())),
         WriteTask::Session(session) => session.run(|asked| sessions::write(connection, asked)),
+        // A file has one process, whose tasks end with it.
+        WriteTask::ClientTask(task) => task.run(|_| Ok(())),
         WriteTask::Prune(prune) => prune.run(|_| prune::step(connection, options)),
         WriteTask::Flush(flush) => flush.run(|_| Ok(())),
         #[cfg(test)]

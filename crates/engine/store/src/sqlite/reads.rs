@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use toolcrib_core::{
     Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall, ResultHandle,
-    RunSummary, SessionRecord, StoredRun, TicketId, UncertainCall,
+    RunSummary, SessionRecord, StoredRun, TaskRecord, TicketId, UncertainCall,
 };
 
 use super::read_pool::ReadPool;
@@ -122,6 +122,10 @@ impl StoreReads for ReadPool {
 
     fn session(&self, name: String) -> Reading<'_, Option<SessionRecord>> {
         Box::pin(self.read(move |file| sessions::find(file, &name)))
+    }
+
+    fn client_task(&self, _: String) -> Reading<'_, Option<TaskRecord>> {
+        Box::pin(std::future::ready(Ok(None)))
     }
 
     fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>> {

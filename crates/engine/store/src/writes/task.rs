@@ -3,6 +3,7 @@
 use super::awaited::AwaitedWrite;
 use super::key_claim::KeyClaimTask;
 use super::read_calls::ReadCallTask;
+use super::requests::client_task_requests::WriteClientTask;
 use super::requests::session_requests::WriteSession;
 use super::requests::{
     BindKeys, ClaimTicket, FindUnknown, FlushAll, JudgeCall, KeepResult, LeaveCheckpoint,
@@ -45,6 +46,7 @@ pub enum WriteTask {
     HoldRun(AwaitedWrite<HoldRun>),
     ReleaseRun(AwaitedWrite<ReleaseRun>),
     Session(AwaitedWrite<WriteSession>),
+    ClientTask(AwaitedWrite<WriteClientTask>),
     Prune(AwaitedWrite<PruneStep>),
     Flush(AwaitedWrite<FlushAll>),
     #[cfg(test)]
@@ -78,6 +80,7 @@ impl WriteTask {
             Self::HoldRun(hold) => hold.answer(group),
             Self::ReleaseRun(release) => release.answer(group),
             Self::Session(session) => session.answer(group),
+            Self::ClientTask(task) => task.answer(group),
             Self::Prune(prune) => prune.answer(group),
             Self::Flush(flush) => flush.answer(group),
             #[cfg(test)]
@@ -115,6 +118,7 @@ parts! {
     HoldRun => HoldRun,
     ReleaseRun => ReleaseRun,
     WriteSession => Session,
+    WriteClientTask => ClientTask,
     PruneStep => Prune,
     FlushAll => Flush,
 }

@@ -10,7 +10,7 @@ use http::Request;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::json;
 use tokio::time::timeout;
-use toolcrib_core::{BoxFuture, LedgerError, Secret, SessionLedger};
+use toolcrib_core::{BoxFuture, LedgerError, Secret, SessionLedger, TaskLedger};
 use uuid::Uuid;
 
 use super::authenticated_caller::AuthenticatedCaller;
@@ -37,6 +37,9 @@ pub struct McpPersistence {
     /// Another secret whose names are known too, while `secret` takes its place, or it that of
     /// `secret`.
     pub opens: Option<Secret>,
+    /// Where it is written how far tasks have come, for the other processes. `None`: they end with
+    /// this one.
+    pub tasks: Option<Arc<dyn TaskLedger>>,
     /// Which processes live. `None`: this one alone.
     pub homes: Option<Arc<dyn McpHomes>>,
 }

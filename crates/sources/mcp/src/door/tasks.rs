@@ -4,6 +4,7 @@
 //! until its client cancels it, or until nobody has asked about it for a while.
 
 mod requests;
+pub(super) mod rows;
 mod task;
 mod work;
 
@@ -24,6 +25,7 @@ use super::settings::McpServerSettings;
 use crate::door::call::report::CallReport;
 use crate::door::call::running::{CallIdentity, RunningMcpCall};
 use crate::door::client::features::ClientFeatures;
+use rows::TaskRows;
 use task::McpTask;
 
 /// Begins their names.
@@ -60,6 +62,7 @@ pub(super) struct TaskRegistry {
     most: usize,
     life: Duration,
     homes: NamedHomes,
+    pub(super) rows: TaskRows,
     /// Of the calls that run in tasks.
     calls: TaskTracker,
     closing: CancellationToken,
@@ -82,17 +85,17 @@ impl TaskCallContext {
 }
 
 impl TaskRegistry {
-    pub(super) fn new(settings: &McpServerSettings, homes: NamedHomes) -> Self {
+    pub(super) fn new(settings: &McpServerSettings, homes: NamedHomes, rows: TaskRows) -> Self {
         let closing = CancellationToken::new();
         let closed = closing.clone().drop_guard();
         let (most, life) = (settings.most_tasks, settings.task_life);
         let calls = TaskTracker::new();
-        Self { all: Arc::default(), most, life, homes, calls, closing, closed }
+        Self { all: Arc::default(), most, life, homes, rows, calls, closing, closed }
     }
 
     /// Goes on with a call on a task of its own; it can be asked about from now on. Without a
     /// place for it the call comes back.
-    pub(super) fn begin(
+    pub(super) async fn begin(
         &self,
         case: TaskCallContext,
         stage: TaskStage,
@@ -112,11 +115,12 @@ impl TaskRegistry {
         };
         let place = TaskGuard { all: Arc::downgrade(&self.all), id: task.id().to_owned() };
         let (working, closing) = (Arc::clone(&task), self.closing.clone());
-        let calls = self.calls.clone();
+        let (calls, rows) = (self.calls.clone(), self.rows.clone());
         tokio::spawn(async move {
             let _place = place;
             let work = async {
                 working.ends(work::work(case, &working, stage, &calls).await);
+                rows.keep(&working).await;
                 // The end stays for as long as it is asked for.
                 std::future::pending::<()>().await;
             };
@@ -127,6 +131,8 @@ impl TaskRegistry {
                 () = work => {}
             }
         });
+        // Its client may ask any process for it as soon as it has its name.
+        self.rows.keep(&task).await;
         Ok(task)
     }
 
@@ -183,7 +189,7 @@ pub(super) fn undeclared() -> ErrorData {
 }
 
 /// One answer for what was never there, has ended long ago, or is somebody else's.
-fn unknown() -> ErrorData {
+pub(super) fn unknown() -> ErrorData {
     let told = "there is no such task: nobody asked for it for too long, or it never was one of \
                 this caller";
     ErrorData::invalid_params(told, Some(json!({ "field": "taskId" })))

@@ -88,6 +88,42 @@ fn a_task_is_asked_for_and_cancelled_at_a_replica_that_did_not_begin_it() {
 }
 
 #[test]
+fn what_became_of_a_task_is_told_by_another_replica_when_its_own_is_killed() {
+    let Some(cluster) = Cluster::start_if_any("forwarded-killed") else { return };
+    let upstream = Upstream::start();
+    let url = cluster.database("record");
+    let [mut one, two] =
+        [(); 2].map(|()| start(upstream.furnish_web(&file(&url, &own_address(), 2))));
+    let (ended, cut) = (begin(&one, "ended"), begin(&one, "cut"));
+    upstream.oracle.let_go("ended");
+    assert!(eventually(|| state(&one, &ended)["status"] == "completed"));
+    let told = state(&one, &ended)["result"].clone();
+    let is_written = "SELECT count(*) FROM client_tasks WHERE ended";
+    let count = || cluster.sql("record", is_written).map(|count| count.trim().to_owned());
+    assert!(eventually(|| count().as_deref() == Some("1")));
+    one.signal("KILL");
+    one.child.wait().unwrap();
+    // How a task ended is on record; of the other one nobody can say so while its own may live.
+    assert_eq!(state(&two, &ended)["result"], told);
+    let mut last = Value::Null;
+    assert!(eventually(|| {
+        last = state(&two, &cut);
+        last["status"] == "failed"
+    }));
+    let words = last["error"]["message"].as_str().unwrap();
+    assert!(words.contains("may have taken effect"), "{last}");
+    let other = two.token_of("other");
+    for id in [&ended, &cut] {
+        let strange = message(&ask(&two, &other, "tasks/get", id.clone()));
+        assert_eq!(strange["error"]["code"], -32602, "{strange}");
+    }
+    let cancelled = ask(&two, &two.token, "tasks/cancel", cut.clone());
+    assert_eq!(cancelled.status, 200, "{cancelled:?}");
+    upstream.oracle.let_go("cut");
+    assert_eq!((upstream.oracle.count("ended"), upstream.oracle.count("cut")), (1, 1));
+}
+
+#[test]
 fn a_call_that_waits_at_a_replica_is_taken_up_at_the_other_and_runs_once() {
     let Some(cluster) = Cluster::start_if_any("forwarded-waits") else { return };
     let [one, two] = asking_pair(&cluster.database("record"));

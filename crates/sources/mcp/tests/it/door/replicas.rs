@@ -61,6 +61,7 @@ async fn replica(
     let persistence = McpPersistence {
         opens: None,
         sessions: Some(Arc::clone(record) as _),
+        tasks: None,
         secret: secret.map(Secret::new),
         homes: secret.map(|_| Arc::new(home) as _),
     };
