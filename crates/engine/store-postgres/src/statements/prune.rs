@@ -52,22 +52,8 @@ pub(crate) async fn step(session: &Session, options: &StoreOptions) -> Answer<bo
             ),
             Duration::ZERO,
         ),
-        (
-            format!(
-                "DELETE FROM client_sessions WHERE name IN (SELECT name FROM client_sessions \
-                 WHERE expires <= {NOW} - $1::bigint ORDER BY expires LIMIT $2) \
-                 AND expires <= {NOW} - $1::bigint"
-            ),
-            Duration::ZERO,
-        ),
-        (
-            format!(
-                "DELETE FROM client_tasks WHERE name IN (SELECT name FROM client_tasks \
-                 WHERE expires <= {NOW} - $1::bigint ORDER BY expires LIMIT $2) \
-                 AND expires <= {NOW} - $1::bigint"
-            ),
-            Duration::ZERO,
-        ),
+        expired("client_sessions"),
+        expired("client_tasks"),
         (
             format!(
                 "DELETE FROM results WHERE handle IN (SELECT handle FROM results \
@@ -92,6 +78,16 @@ pub(crate) async fn step(session: &Session, options: &StoreOptions) -> Answer<bo
     }
     removed += runs(session, options, now).await?;
     Ok(removed > 0)
+}
+
+/// Those rows of a table whose life is over; whoever lengthens one meanwhile keeps it.
+fn expired(table: &str) -> (String, Duration) {
+    let delete = format!(
+        "DELETE FROM {table} WHERE name IN (SELECT name FROM {table} \
+         WHERE expires <= {NOW} - $1::bigint ORDER BY expires LIMIT $2) \
+         AND expires <= {NOW} - $1::bigint"
+    );
+    (delete, Duration::ZERO)
 }
 
 /// The number of which all up to it are too many.
