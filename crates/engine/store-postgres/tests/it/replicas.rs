@@ -404,7 +404,7 @@ async fn tables_of_the_release_before_are_shared_once_they_are_brought_up() {
     cluster.sql("record", &made).unwrap();
     let stores = [share(&url), share(&url)];
     let ended = "SELECT form, ending, interrupted, state FROM store, calls, keys";
-    assert_eq!(cluster.sql("record", ended).unwrap(), "4|unknown|t|unknown\n");
+    assert_eq!(cluster.sql("record", ended).unwrap(), "6|unknown|t|unknown\n");
     assert_eq!(begin(&stores[0], "next").await, KeyState::New);
     assert_eq!(begin(&stores[1], "next").await, KeyState::Running);
 }
