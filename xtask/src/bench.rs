@@ -3,33 +3,29 @@
 
 mod tokens;
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use anyhow::Result;
 
 use crate::instruments::Instruments;
 use crate::machine::{cargo, program, root, target};
-use crate::peers::{find_postgres, install_gold, python_agents, python_clients};
+use crate::peers::{install_gold, python_agents, python_clients};
 use crate::report::{RunReport, finish};
 
 pub(crate) fn run(words: &[String]) -> ExitCode {
     let mut report = RunReport::default();
     match words.split_first() {
         Some((kind, rest)) if matches!(kind.as_str(), "gateway" | "rollout" | "soak") => {
-            report.work("bench", || load(kind, rest, &[]));
+            report.work("bench", || load(kind, rest, None));
         }
         Some((kind, rest)) if kind == "agents" => {
             let others = report.tool("Python clients", python_clients);
-            report.work("bench", || load(kind, rest, &named("--python", others)));
+            report.work("bench", || load(kind, rest, others.as_deref()));
         }
         Some((kind, rest)) if kind == "a2a" => {
             let others = report.tool("Python agents", python_agents);
-            report.work("bench", || load(kind, rest, &named("--python", others)));
-        }
-        Some((kind, rest)) if kind == "store" => {
-            let postgres = report.tool("Postgres", find_postgres);
-            report.work("bench", || load(kind, rest, &named("--postgres", postgres)));
+            report.work("bench", || load(kind, rest, others.as_deref()));
         }
         Some((kind, rest)) if kind == "retrieval" => {
             report.work("bench", || retrieval(rest));
@@ -46,20 +42,18 @@ pub(crate) fn run(words: &[String]) -> ExitCode {
 }
 
 /// Builds the server as it ships, and lets the load client do the rest; `--server=PATH` measures
-/// one that was built otherwise. `more`: what was found for it.
-fn load(kind: &str, words: &[String], more: &[String]) -> Result<()> {
+/// one that was built otherwise. `python` has the agents of others.
+fn load(kind: &str, words: &[String], python: Option<&Path>) -> Result<()> {
     finish(cargo().args(["build", "--release"]))?;
     let Instruments { client, echo } = Instruments::build()?;
     let (server, words) = named_server(words);
     let server = server.unwrap_or_else(|| target().join("release/toolcrib"));
     let mut measure = program(client);
-    measure.arg(kind).args([server, echo, target()]).args(words).args(more);
+    measure.arg(kind).args([server, echo, target()]).args(words);
+    if let Some(python) = python {
+        measure.arg(format!("--python={}", python.display()));
+    }
     finish(&mut measure)
-}
-
-/// A word that says where something is, if it is there.
-fn named(word: &str, place: Option<PathBuf>) -> Vec<String> {
-    place.map(|place| format!("{word}={}", place.display())).into_iter().collect()
 }
 
 /// The server that the words name, and the other words.

@@ -26,10 +26,7 @@ const OLDEST_POSTGRES: u32 = 15;
 /// - `TOOLCRIB_PYTHON_PEERS_MCP1`: the same for servers of the first generation of their SDK.
 /// - `TOOLCRIB_PYTHON_CLIENTS`: a Python with clients of agents.
 /// - `TOOLCRIB_PYTHON_A2A`: a Python with the SDK of A2A.
-/// - `TOOLCRIB_PYTHON_ENGINES`: a Python with engines of workflows, next to their programs; one of
-///   them has its server among the Node peers.
 /// - `TOOLCRIB_DOVECOT`: a folder as `/` would be with Dovecot's packages of Debian in it.
-/// - `TOOLCRIB_FAKETIME`: a library by which the clock of a program goes otherwise.
 /// - `TOOLCRIB_POSTGRES`: the folder with the programs of a server of Postgres.
 /// - `TOOLCRIB_MINILM`: the folder of the sentence-transformer `all-MiniLM-L6-v2`.
 pub(crate) struct Peers(Vec<(&'static str, Option<PathBuf>)>);
@@ -42,7 +39,6 @@ impl Peers {
         let python = |place, requirements| move || install_venv(place, requirements);
         let new = python("python-peers", "xtask/peers/python-requirements.txt");
         let old = python("python-peers-mcp1", "xtask/peers/python-requirements-mcp1.txt");
-        let engines = python("python-engines", "xtask/peers/python-requirements-engines.txt");
         Self(vec![
             ("TOOLCRIB_NODE", node),
             ("TOOLCRIB_NODE_PEERS", modules),
@@ -50,9 +46,7 @@ impl Peers {
             ("TOOLCRIB_PYTHON_PEERS_MCP1", report.tool("older Python peers", old)),
             ("TOOLCRIB_PYTHON_CLIENTS", report.tool("Python clients", python_clients)),
             ("TOOLCRIB_PYTHON_A2A", report.tool("Python agents", python_agents)),
-            ("TOOLCRIB_PYTHON_ENGINES", report.tool("Python engines", engines)),
             ("TOOLCRIB_DOVECOT", report.tool("Dovecot", install_dovecot)),
-            ("TOOLCRIB_FAKETIME", report.tool("faketime", install_faketime)),
             ("TOOLCRIB_POSTGRES", report.tool("Postgres", find_postgres)),
             ("TOOLCRIB_MINILM", report.tool("MiniLM", install_minilm)),
         ])
@@ -132,29 +126,10 @@ pub(crate) fn install_gold() -> Result<(PathBuf, PathBuf)> {
     Ok((python, tasks))
 }
 
-/// A server of IMAP.
+/// A server of IMAP: packages of Debian, unpacked and not installed. Debian keeps only the newest
+/// build of a release, so that none can be pinned.
 fn install_dovecot() -> Result<PathBuf> {
-    let packages = ["dovecot-core", "dovecot-imapd", "libsodium23", "libunwind8"];
-    let unpacked = unpack("dovecot", &packages)?;
-    ensure!(unpacked.join("usr/sbin/dovecot").exists(), "there is no Dovecot in its packages");
-    Ok(unpacked)
-}
-
-/// A library by which the clock of a program goes otherwise.
-pub(crate) fn install_faketime() -> Result<PathBuf> {
-    let libraries = unpack("faketime", &["libfaketime"])?.join("usr/lib");
-    let machines = std::fs::read_dir(&libraries).context("the package has no libraries")?;
-    let found = machines.filter_map(|machine| {
-        let library = machine.ok()?.path().join("faketime/libfaketimeMT.so.1");
-        library.exists().then_some(library)
-    });
-    found.last().context("the package has no library of this name")
-}
-
-/// Packages of Debian, unpacked and not installed, as `/` would be with them in it. Debian keeps
-/// only the newest build of a release, so that none can be pinned.
-fn unpack(name: &str, packages: &[&str]) -> Result<PathBuf> {
-    let place = root().join(".tools").join(name);
+    let place = root().join(".tools/dovecot");
     let unpacked = place.join("root");
     // The mark is made last, so an install that broke off is done again.
     let mark = place.join("installed");
@@ -163,8 +138,7 @@ fn unpack(name: &str, packages: &[&str]) -> Result<PathBuf> {
     }
     // Lists of our own: those of the system may be missing, and changing them needs root.
     for folder in ["lists/partial", "cache/archives/partial", "packages"] {
-        std::fs::create_dir_all(place.join(folder))
-            .with_context(|| format!("cannot make the folder of `{name}`"))?;
+        std::fs::create_dir_all(place.join(folder)).context("cannot make the folder of Dovecot")?;
     }
     let apt = |words: &[&str]| {
         let mut apt = program("apt-get");
@@ -176,13 +150,15 @@ fn unpack(name: &str, packages: &[&str]) -> Result<PathBuf> {
         apt
     };
     finish(&mut apt(&["update"]))?;
-    finish(&mut apt(&[&["download"][..], packages].concat()))?;
+    let packages = ["dovecot-core", "dovecot-imapd", "libsodium23", "libunwind8"];
+    finish(&mut apt(&[&["download"][..], &packages].concat()))?;
     let found = std::fs::read_dir(place.join("packages")).context("cannot list the packages")?;
     for package in found {
         let package = package.context("cannot list the packages")?.path();
         finish(program("dpkg-deb").arg("--extract").arg(package).arg(&unpacked))?;
     }
-    std::fs::write(&mark, "").with_context(|| format!("cannot note the unpacked `{name}`"))?;
+    ensure!(unpacked.join("usr/sbin/dovecot").exists(), "there is no Dovecot in its packages");
+    std::fs::write(&mark, "").context("cannot note the unpacked Dovecot")?;
     Ok(unpacked)
 }
 

@@ -13,7 +13,6 @@ mod source;
 mod tools;
 mod toolsets;
 
-use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -21,13 +20,12 @@ use std::time::Duration;
 use toolcrib_core::ToolName;
 use toolcrib_engine::rules::{Rules, ToolsetNames};
 
-use crate::config::digests::ConfigDigests;
 use crate::config::requirement::{Requirement, RequirementKind};
 use crate::config::{Config, StoreBounds};
 use crate::file::document::{TomlDocument, TomlTable};
 use crate::file::findings::Findings;
 use crate::file::toml_path::TomlPath;
-use crate::raw::{self, ClusterSecretValue, ConfigFile, SecretText};
+use crate::raw::{self, ConfigFile};
 use crate::secrets::template::{Template, TemplatePiece};
 use crate::settings::cluster::ClusterTemplate;
 use crate::settings::listener::ListenerSettings;
@@ -53,10 +51,12 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
     let page = check.page(&file.page, front.listen, &top.key("page"));
     let front = ListenerSettings { page, ..front };
     let bounds = check.bounds(&file.server.limits, &top.key("server").key("limits"));
-    let (kept, store) = check.store(file.store.as_ref(), &top.key("store"));
+    let place = top.key("store");
+    let store = file.store.as_ref();
+    let kept = store.map(|store| check.kept(store, &place)).unwrap_or_default();
+    let store = store.and_then(|store| check.template(&store.url, &place.key("url")));
     let cluster = file.cluster.as_ref();
-    let cluster =
-        cluster.and_then(|own| check.cluster(own, (store.as_ref(), &front), &top.key("cluster")));
+    let cluster = cluster.and_then(|own| check.cluster(own, store.as_ref(), &top.key("cluster")));
     let embedder = check.embedder(file.embedder.as_ref(), &top.key("embedder"));
     let models = check.models(file.model.as_ref(), &top.key("model"));
     let telemetry = check.telemetry(file.telemetry.as_ref(), &top.key("telemetry"));
@@ -95,7 +95,6 @@ pub(crate) fn file(file: &ConfigFile, folder: &Path, findings: &mut Findings<'_,
         overrides,
         toolsets: toolsets.into(),
         points,
-        digests: ConfigDigests::default(),
     }
 }
 
@@ -120,23 +119,6 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
         self.findings.document
     }
 
-    /// How much is kept, and where.
-    fn store(
-        &mut self,
-        raw: Option<&raw::StoreTable>,
-        place: &TomlPath,
-    ) -> (StoreBounds, Option<Template>) {
-        let Some(raw) = raw else { return (StoreBounds::default(), None) };
-        let kept = self.kept(raw, place);
-        let store = self.template(&raw.url, &place.key("url"));
-        if kept.failover && !store.as_ref().is_some_and(may_be_postgres) {
-            let message = "a file has no standby that could take over";
-            let cure = "leave out `failover`, or write a `url` that begins with `postgres://`";
-            self.problem(&place.key("failover"), message, cure);
-        }
-        (kept, store)
-    }
-
     fn kept(&mut self, raw: &raw::StoreTable, place: &TomlPath) -> StoreBounds {
         if raw.most_calls == Some(0) {
             let cure = "write 1 or more";
@@ -156,7 +138,6 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
             results_per_tenant,
             keys_for: time(raw.keys_for.as_ref(), "keys_for"),
             max_size,
-            failover: raw.failover.unwrap_or_default(),
         }
     }
 
@@ -164,7 +145,7 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
     fn cluster(
         &mut self,
         raw: &raw::ClusterTable,
-        (store, front): (Option<&Template>, &ListenerSettings),
+        store: Option<&Template>,
         place: &TomlPath,
     ) -> Option<ClusterTemplate> {
         if !store.is_some_and(may_be_postgres) {
@@ -172,7 +153,19 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
             let cure = "write `[store]` with `url = \"postgres://…\"`, or leave out `[cluster]`";
             self.problem(place, message, cure);
         }
-        let (secret, opens) = self.cluster_secrets(&raw.secret, &place.key("secret"));
+        let at = place.key("secret");
+        let secret = self.template(&raw.secret, &at);
+        let is_reference = secret.as_ref().is_some_and(|secret| {
+            matches!(secret.pieces(), [TemplatePiece::Env(_) | TemplatePiece::File { .. }])
+        });
+        if secret.is_some() && !is_reference {
+            let cure = "write `${file:PATH}` or `${env:NAME}`, and nothing beside it";
+            self.problem(&at, "the secret of a cluster does not stand in the file", cure);
+        }
+        let secret = secret.filter(|_| is_reference);
+        if let Some(secret) = &secret {
+            self.point(&at, RequirementKind::ClusterSecret(secret.clone()));
+        }
         let address = raw.address.as_deref();
         let address = address.and_then(|text| self.origin(text, &place.key("address")));
         let at = place.key("lease");
@@ -181,69 +174,7 @@ impl<'d, 't> ConfigChecker<'_, 'd, 't> {
             let message = "a replica counts as dead neither so soon nor so late";
             self.problem(&at, message, "write from `2s` to `60s`");
         }
-        let listen = self.listens_for_replicas(raw, front, place);
-        Some(ClusterTemplate { secret: secret?, opens, address, listen, lease })
-    }
-
-    /// The secret that seals, and the one that opens as well.
-    fn cluster_secrets(
-        &mut self,
-        raw: &ClusterSecretValue,
-        place: &TomlPath,
-    ) -> (Option<Template>, Option<Template>) {
-        let several = match raw {
-            ClusterSecretValue::One(secret) => {
-                return (self.cluster_secret(secret, place), None);
-            }
-            ClusterSecretValue::Several(several) => several,
-        };
-        let [seals, opens] = &several[..] else {
-            let message = "a list of secrets has two: the one that seals, and the one before it or \
-                           after it";
-            self.problem(place, message, "write one secret as a text, or two in a list");
-            return (None, None);
-        };
-        let seals = self.cluster_secret(seals, &place.index(0));
-        (seals, self.cluster_secret(opens, &place.index(1)))
-    }
-
-    fn cluster_secret(&mut self, raw: &SecretText, place: &TomlPath) -> Option<Template> {
-        let secret = self.template(raw, place)?;
-        let is_reference =
-            matches!(secret.pieces(), [TemplatePiece::Env(_) | TemplatePiece::File { .. }]);
-        if !is_reference {
-            let cure = "write `${file:PATH}` or `${env:NAME}`, and nothing beside it";
-            self.problem(place, "the secret of a cluster does not stand in the file", cure);
-            return None;
-        }
-        self.point(place, RequirementKind::ClusterSecret(secret.clone()));
-        Some(secret)
-    }
-
-    /// Where replicas ask each other, and nobody else does.
-    fn listens_for_replicas(
-        &mut self,
-        raw: &raw::ClusterTable,
-        front: &ListenerSettings,
-        place: &TomlPath,
-    ) -> Option<SocketAddr> {
-        let at = place.key("listen");
-        let listen = raw.listen.as_deref().and_then(|text| self.address(text, &at));
-        if raw.listen.is_some() != raw.address.is_some() {
-            let lacking = if raw.listen.is_some() { "address" } else { "listen" };
-            let cure = format!("write `{lacking}` as well, or leave both out");
-            self.problem(place, "`listen` and `address` go together", cure);
-        }
-        let listen = listen?;
-        if !listen.ip().is_loopback() && front.tls.is_none() {
-            let cure = "name a certificate under `[server.tls]`, or listen on `127.0.0.1`";
-            self.problem(&at, "what replicas tell each other would go in the clear", cure);
-        }
-        if [front.listen, front.page.listen].contains(&Some(listen)) {
-            let cure = "name another port, which no client reaches";
-            self.problem(&at, "clients are listened for there", cure);
-        }
-        Some(listen)
+        Some(ClusterTemplate { secret: secret?, address, lease })
     }
 
     /// The rules within a table, read by the engine itself; `None` if it names no key of theirs.

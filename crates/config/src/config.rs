@@ -1,6 +1,5 @@
 //! A file that is right as far as it alone can tell: no secret is filled in, nothing is started.
 
-pub(crate) mod digests;
 mod foreign;
 pub(crate) mod overlay;
 pub(crate) mod parsed;
@@ -18,7 +17,6 @@ use toolcrib_engine::selection::AgentRules;
 use toolcrib_engine::source::ToolOverride;
 use toolcrib_engine::toolsets::{ToolsetGrouping, ToolsetSplit};
 
-use self::digests::ConfigDigests;
 use self::requirement::Requirement;
 use crate::file::problem::ConfigProblem;
 use crate::secrets::template::{SecretLookup, Template, TemplateResolution, UnresolvedReference};
@@ -64,8 +62,6 @@ pub struct Config {
     pub(crate) toolsets: Arc<[NamedToolset]>,
     /// What the file only names.
     pub(crate) points: Vec<Requirement>,
-    /// What replicas compare of the file, with what was changed over it.
-    pub digests: ConfigDigests,
 }
 
 /// How much the database keeps and for how long; what is not said is left to it.
@@ -79,8 +75,6 @@ pub struct StoreBounds {
     pub keys_for: Option<Duration>,
     /// Bytes.
     pub max_size: Option<u64>,
-    /// Whether a standby must have all that was confirmed.
-    pub failover: bool,
 }
 
 /// One view of the tools.
@@ -173,11 +167,6 @@ impl Config {
         let mut found = TemplateResolution::default();
         let settings = self.cluster.as_ref().map(|own| own.resolve(lookup, &mut found));
         if found.missing.is_empty() { Ok(settings) } else { Err(found.missing) }
-    }
-
-    /// Whether the file makes a server one of several.
-    pub fn is_of_cluster(&self) -> bool {
-        self.cluster.is_some()
     }
 
     /// What finds tools by their meaning; `None`: the file names nothing.

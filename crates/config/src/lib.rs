@@ -22,7 +22,6 @@ mod settings;
 mod source;
 
 pub use build::{CribParts, FailedSource, ProfileView, SourceFactory};
-pub use config::digests::ConfigDigests;
 pub use config::overlay::{
     AddedSource, AddedSources, Overlay, OverlayPath, OverlayRow, OverlayStanding, WrittenField,
     added_sources,

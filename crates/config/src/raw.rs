@@ -17,7 +17,7 @@ use std::collections::BTreeMap;
 use schemars::JsonSchema;
 use serde::Deserialize;
 
-pub(crate) use self::cluster::{ClusterSecretValue, ClusterTable};
+pub(crate) use self::cluster::ClusterTable;
 pub(crate) use self::models::{
     AgentModeWord, AgentTable, BudgetTable, EmbedderTable, EngineWord, ModelCallsWord,
     ModelKindWord, ModelTable, ModelsValue,
@@ -117,10 +117,6 @@ pub(crate) struct StoreTable {
     /// The address of the database: `sqlite://crib.db`, or
     /// `postgres://USER:${env:PASSWORD}@HOST/DATABASE`.
     pub(crate) url: SecretText,
-    /// Whether the database must have a standby that has all that was confirmed: a server of
-    /// Postgres without `synchronous_standby_names` is refused then. `false` if not set.
-    #[serde(default)]
-    pub(crate) failover: Option<bool>,
     /// How long a call that ended can be looked up. `30d` if not set.
     #[serde(default)]
     pub(crate) calls_for: Option<PauseText>,

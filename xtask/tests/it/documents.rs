@@ -192,52 +192,6 @@ fn every_page_has_one_title_and_what_it_includes_exists() {
 }
 
 #[test]
-fn the_code_that_a_page_shows_for_an_engine_is_that_of_the_file_which_is_tested() {
-    let files = files();
-    let of_engines = |ending: &'static str| {
-        files.iter().filter_map(move |File { path, text }| {
-            let name = path.strip_prefix("docs/reference/engines/")?;
-            Path::new(name).extension().is_some_and(|it| it == ending).then_some((name, text))
-        })
-    };
-    let pages: Vec<_> = of_engines("md").collect();
-    let mut missing = Vec::new();
-    for (name, text) in of_engines("py") {
-        let block = format!("```python\n{}```", text.as_deref().expect(name));
-        let is_shown =
-            pages.iter().any(|(page, told)| told.as_deref().expect(page).contains(&block));
-        if !is_shown {
-            missing.push(name);
-        }
-    }
-    assert_eq!(missing, Vec::<&str>::new());
-    assert_eq!(of_engines("py").count(), 4);
-}
-
-#[test]
-fn the_table_of_how_it_grows_is_what_its_program_prints() {
-    let run = |words: &[&str]| {
-        let mut python = xtask::machine::program("python3");
-        let output = python.arg("docs/design/capacity.py").args(words).output();
-        let output = output.expect("there is a Python");
-        let text = |bytes| String::from_utf8(bytes).expect("it prints text");
-        (output.status.code(), text(output.stdout), text(output.stderr))
-    };
-    let (code, table, _) = run(&[]);
-    assert_eq!(code, Some(0));
-    assert!(read_text("docs/design/capacity.md").contains(&table), "{table}");
-    // A tenth of a load of a single cell, with figures of somebody else.
-    let (_, table, _) = run(&["calls=500", "reads=0", "keyed=1", "row=100", "database_busy=0.5"]);
-    assert!(table.contains("writes a second | 2,000 |"), "{table}");
-    assert!(table.contains("cores of the database, for effects | 0.40 |"), "{table}");
-    for wrong in ["speed=1", "calls", "calls=many", "calls=-1", "calls=nan", "cell=0"] {
-        let (code, table, told) = run(&[wrong]);
-        assert_eq!((code, table.as_str()), (Some(1), ""), "{wrong}");
-        assert!(told.contains(wrong.split('=').next().expect("a name")), "{told}");
-    }
-}
-
-#[test]
 fn the_readme_is_short_and_the_folders_of_the_book_are_small() {
     assert!(read_text("README.md").lines().count() <= LONGEST_README);
     let mut folders = vec![root().join("docs")];

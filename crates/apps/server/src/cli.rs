@@ -113,7 +113,6 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
             commands::chat::model_check::check(&global, output, agent.as_deref())
         }
         Command::Serve(words) => commands::serve::serve(&global, output, &words),
-        Command::Work(words) => commands::serve::work::work(&global, output, &words),
         Command::Mcp { file } => commands::mcp::mcp(&global, output, file.as_ref()),
         Command::Connect { client, url, sign_in } => {
             commands::connect::connect(&global, output, client, (url.as_deref(), sign_in))
@@ -122,7 +121,6 @@ fn answer(cli: Cli, output: &Output) -> anyhow::Result<CommandExit> {
         Command::Calls(words) => commands::remote::calls::calls(&global, output, &words),
         Command::Tickets(words) => commands::remote::tickets::tickets(&global, output, &words),
         Command::Sources(words) => commands::remote::sources::sources(&global, output, &words),
-        Command::Cluster(remote) => commands::remote::cluster::cluster(&global, output, &remote),
         Command::Audit(AuditCommand::Verify { file, after }) => {
             commands::audit::verify(&global, output, (file.as_ref(), after.as_deref()))
         }

@@ -1,14 +1,12 @@
 //! What must outlive a call: that it was planned, how it ended, what is parked, what was cut.
 
 mod attempt;
-mod client_tasks;
 mod ending;
 pub(crate) mod error;
 mod keys;
 mod open_tickets;
 mod runs;
 mod sessions;
-mod shared_tokens;
 mod status;
 pub(crate) mod ticket;
 pub(crate) mod timestamp;
@@ -27,7 +25,6 @@ use crate::outcome::content::Content;
 use crate::tool::fingerprint::Fingerprint;
 use crate::tool::spec::ToolSpec;
 pub use attempt::{Attempt, EndingReport, UncertainCall};
-pub use client_tasks::{LONGEST_STATE, TaskLedger, TaskRecord};
 pub use ending::Ending;
 use error::LedgerError;
 pub use keys::{Checkpoint, IdempotencyKey, KeyResult, KeyState, LONGEST_CHECKPOINT, LONGEST_KEY};
@@ -36,7 +33,6 @@ pub use runs::{
     MOST_NOTES, NewRun, RunLedger, RunLedgerError, RunStage, RunStep, RunSummary, StoredRun,
 };
 pub use sessions::{ENDED_FOR, LONGEST_GREETING, SessionLedger, SessionRecord};
-pub use shared_tokens::TokenLedger;
 pub use status::CallStatus;
 use ticket::{ParkedCall, TicketError, TicketId};
 

@@ -41,10 +41,10 @@ pub use ledger::error::LedgerError;
 pub use ledger::ticket::{Decision, ParkedCall, TicketBounds, TicketError, TicketId};
 pub use ledger::{
     Attempt, CallLedger, CallStatus, Checkpoint, ENDED_FOR, Ending, EndingReport, IdempotencyKey,
-    KeyLedger, KeyResult, KeyState, LONGEST_CHECKPOINT, LONGEST_GREETING, LONGEST_KEY,
-    LONGEST_STATE, Ledger, MOST_NOTES, NewRun, OpenTickets, PlannedCall, ResultHandle,
-    ResultLedger, RunLedger, RunLedgerError, RunStage, RunStep, RunSummary, SessionLedger,
-    SessionRecord, StoredRun, TaskLedger, TaskRecord, TicketLedger, TokenLedger, UncertainCall,
+    KeyLedger, KeyResult, KeyState, LONGEST_CHECKPOINT, LONGEST_GREETING, LONGEST_KEY, Ledger,
+    MOST_NOTES, NewRun, OpenTickets, PlannedCall, ResultHandle, ResultLedger, RunLedger,
+    RunLedgerError, RunStage, RunStep, RunSummary, SessionLedger, SessionRecord, StoredRun,
+    TicketLedger, UncertainCall,
 };
 pub use observe::failpoint;
 pub use observe::observer::{

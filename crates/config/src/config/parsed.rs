@@ -2,7 +2,6 @@
 
 use std::path::Path;
 
-use super::digests::ConfigDigests;
 use super::foreign::ForeignFile;
 use super::overlay::Overlay;
 use super::overlay::rows::OverlayRows;
@@ -120,9 +119,8 @@ impl Config {
         let mut findings = Findings::new(&document);
         let value = schema_check::read(&document, &mut findings);
         let folder = Path::new(file).parent().unwrap_or(Path::new(""));
-        let digests = ConfigDigests::of(&value);
         let config = match serde_json::from_value::<ConfigFile>(value) {
-            Ok(raw) => Some(Config { digests, ..check::file(&raw, folder, &mut findings) }),
+            Ok(raw) => Some(check::file(&raw, folder, &mut findings)),
             Err(error) => {
                 // The shape lets nothing through that the types refuse; if it ever does, the
                 // file is refused.

@@ -2,7 +2,7 @@
 
 use serde::Serialize;
 use toolcrib_core::SourceId;
-use toolcrib_mcp::{HttpAuthorization, McpTransport};
+use toolcrib_mcp::McpTransport;
 use toolcrib_openapi::DocumentLocation;
 use url::Url;
 
@@ -46,17 +46,6 @@ impl SourceKind {
 }
 
 impl Config {
-    /// Whether a person signs in to one of its MCP servers, and the file names no folder for what
-    /// that brings.
-    pub fn keeps_sign_ins(&self) -> bool {
-        self.sources.iter().any(|entry| {
-            let SourceTemplate::Mcp(server) = &entry.kind else { return false };
-            let McpTransport::Http(http) = &server.plain.transport else { return false };
-            let HttpAuthorization::OAuth(oauth) = &http.authorization else { return false };
-            oauth.tokens.is_none()
-        })
-    }
-
     /// Its sources, in the order of the file, those that are left out too.
     pub fn outlines(&self, telling: Disclosure) -> Vec<SourceOutline> {
         self.sources.iter().map(|entry| entry.outline(telling)).collect()

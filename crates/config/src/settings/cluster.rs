@@ -1,6 +1,5 @@
 //! What makes a server one of several.
 
-use std::net::SocketAddr;
 use std::time::Duration;
 
 use toolcrib_core::Secret;
@@ -17,12 +16,8 @@ pub(crate) const SHORTEST_SECRET: usize = 32;
 pub struct ClusterSettings {
     /// The same at all of them.
     pub secret: Secret,
-    /// Another one whose names are opened too, while one takes the place of the other.
-    pub opens: Option<Secret>,
     /// Where the others reach this one; `None`: the file does not say.
     pub address: Option<Url>,
-    /// Where it listens for them alone; `None`: nowhere.
-    pub listen: Option<SocketAddr>,
     /// How long one counts as alive after it was last heard of.
     pub lease: Duration,
 }
@@ -31,9 +26,7 @@ pub struct ClusterSettings {
 #[derive(Debug, Clone)]
 pub(crate) struct ClusterTemplate {
     pub(crate) secret: Template,
-    pub(crate) opens: Option<Template>,
     pub(crate) address: Option<Url>,
-    pub(crate) listen: Option<SocketAddr>,
     pub(crate) lease: Duration,
 }
 
@@ -43,25 +36,15 @@ impl ClusterTemplate {
         lookup: &dyn SecretLookup,
         found: &mut TemplateResolution,
     ) -> ClusterSettings {
-        let secret = long_enough(&self.secret, lookup, found);
-        let opens = self.opens.as_ref().map(|opens| long_enough(opens, lookup, found));
-        let Self { address, listen, lease, .. } = self;
-        ClusterSettings { secret, opens, address: address.clone(), listen: *listen, lease: *lease }
+        let before = found.missing.len();
+        let secret = self.secret.secret(lookup, found);
+        let reason = too_short(&secret).filter(|_| found.missing.len() == before);
+        if let Some(reason) = reason {
+            let reference = self.secret.written();
+            found.missing.push(UnresolvedReference { reference, reason });
+        }
+        ClusterSettings { secret, address: self.address.clone(), lease: self.lease }
     }
-}
-
-fn long_enough(
-    template: &Template,
-    lookup: &dyn SecretLookup,
-    found: &mut TemplateResolution,
-) -> Secret {
-    let before = found.missing.len();
-    let secret = template.secret(lookup, found);
-    let reason = too_short(&secret).filter(|_| found.missing.len() == before);
-    if let Some(reason) = reason {
-        found.missing.push(UnresolvedReference { reference: template.written(), reason });
-    }
-    secret
 }
 
 /// Why a secret is none for a cluster.

@@ -11,7 +11,6 @@ use toolcrib_desk::google::GoogleSettings;
 use toolcrib_engine::toolsets::ToolsetSplits;
 use toolcrib_mcp::{
     HttpAuthorization, HttpSettings, McpEnvironment, McpSource, McpSourceSettings, McpTransport,
-    SharedTokens,
 };
 use toolcrib_openapi::{ApiSettings, ApiSource};
 
@@ -46,8 +45,6 @@ pub struct SourceRegistry {
     inherited: Vec<(String, String)>,
     /// Where what a person was given at a sign-in is kept.
     tokens: Option<PathBuf>,
-    /// Where replicas keep it, in the place of that.
-    shared_tokens: Option<SharedTokens>,
     /// Where desks keep what no account of theirs keeps.
     desks: Option<PathBuf>,
     /// The IANA name of the zone of desks that name none.
@@ -65,13 +62,6 @@ impl SourceRegistry {
     /// `tokens`: a folder for what people are given when they sign in.
     pub fn new(inherited: Vec<(String, String)>, tokens: Option<PathBuf>) -> Self {
         Self { inherited, tokens, ..Self::default() }
-    }
-
-    /// Keeps what people are given at MCP servers where all replicas have it, unless a source names
-    /// a folder.
-    #[must_use]
-    pub fn sharing(self, shared_tokens: Option<SharedTokens>) -> Self {
-        Self { shared_tokens, ..self }
     }
 
     /// Keeps desks in files of this folder, which is made if it is not there.
@@ -147,10 +137,7 @@ impl SourceFactory for SourceRegistry {
     fn mcp(&self, id: &str, mut settings: McpSourceSettings) -> Arc<dyn Source> {
         if let McpTransport::Http(http) = &mut settings.transport {
             if let HttpAuthorization::OAuth(oauth) = &mut http.authorization {
-                if oauth.tokens.is_none() {
-                    oauth.tokens.clone_from(&self.tokens);
-                    oauth.shared.clone_from(&self.shared_tokens);
-                }
+                oauth.tokens = oauth.tokens.take().or_else(|| self.tokens.clone());
                 oauth.learned = Some(self.learned.clone());
             }
             let mut over_http = self.over_http.lock().unwrap_or_else(PoisonError::into_inner);

@@ -30,14 +30,6 @@ fn replicas_need_a_database_that_they_can_share() {
 }
 
 #[test]
-fn a_file_cannot_have_a_standby() {
-    let told = problems("[store]\nurl = \"sqlite://crib.db\"\nfailover = true\n");
-    let begin = "store.failover: a file has no standby that could take over";
-    assert!(matches!(&*told, [one] if one.contains(begin)), "{told:?}");
-    assert_eq!(problems(&format!("{STORE}failover = true\n")), Vec::<String>::new());
-}
-
-#[test]
 fn what_a_cluster_says_is_within_its_bounds() {
     let told = |words: &str| problems(&format!("{STORE}[cluster]\n{words}"));
     let secret = "secret = \"${file:cluster.secret}\"\n";
@@ -56,29 +48,14 @@ fn what_a_cluster_says_is_within_its_bounds() {
     for (words, begin) in [
         ("secret = \"0123456789abcdef0123456789abcdef\"\n", "cluster.secret: the secret of a"),
         ("secret = \"x${env:CLUSTER}\"\n", "cluster.secret: the secret of a"),
-        ("secret = [\"${env:A}\"]\n", "cluster.secret: a list of secrets has two"),
-        ("secret = [\"${env:A}\", \"0123456789abcdef0123456789abcdef\"]\n", "cluster.secret[1]: "),
         ("", "cluster: `secret` is missing"),
         (
-            "secret = \"${env:A}\"\nlisten = \"127.0.0.1:7412\"\naddress = \"10.0.0.1:7411\"\n",
+            "secret = \"${env:A}\"\naddress = \"10.0.0.1:7411\"\n",
             "cluster.address: this is no address of the web",
         ),
         (
-            "secret = \"${env:A}\"\nlisten = \"127.0.0.1:7412\"\naddress = \"https://a.example/x\"\n",
+            "secret = \"${env:A}\"\naddress = \"https://a.example/x\"\n",
             "cluster.address: a server is reached at the root",
-        ),
-        (
-            "secret = \"${env:A}\"\naddress = \"https://a.example\"\n",
-            "cluster: `listen` and `address`",
-        ),
-        ("secret = \"${env:A}\"\nlisten = \"127.0.0.1:7412\"\n", "cluster: `listen` and `address`"),
-        (
-            "secret = \"${env:A}\"\nlisten = \"7412\"\naddress = \"https://a.example\"\n",
-            "cluster.listen: this is no address to listen on",
-        ),
-        (
-            "secret = \"${env:A}\"\nlisten = \"10.0.0.1:7412\"\naddress = \"https://a.example\"\n",
-            "cluster.listen: what replicas tell each other would go in the clear",
         ),
     ] {
         let told = told(words);
@@ -90,8 +67,7 @@ fn what_a_cluster_says_is_within_its_bounds() {
 #[test]
 fn a_secret_that_is_missing_or_short_is_told_without_its_words() {
     let text = format!(
-        "{STORE}[cluster]\nsecret = \"${{env:CLUSTER}}\"\naddress = \"https://10.0.3.7:7411\"\n\
-         listen = \"127.0.0.1:7412\"\n"
+        "{STORE}[cluster]\nsecret = \"${{env:CLUSTER}}\"\naddress = \"https://10.0.3.7:7411\"\n"
     );
     let workshop = Workshop::default();
     let told = |workshop: &Workshop| {
@@ -119,34 +95,6 @@ fn a_secret_that_is_missing_or_short_is_told_without_its_words() {
     let settings = config(&text).cluster(&workshop).unwrap().unwrap();
     assert_eq!(settings.secret.expose(), SECRET);
     assert_eq!(settings.address.unwrap().as_str(), "https://10.0.3.7:7411/");
-    assert_eq!(settings.listen.unwrap().to_string(), "127.0.0.1:7412");
     assert_eq!(settings.lease, Duration::from_secs(6));
-    assert_eq!(settings.opens, None);
     assert_eq!(config(STORE).cluster(&workshop).unwrap(), None);
-    // Of two the first seals.
-    let both = text.replace("\"${env:CLUSTER}\"", "[\"${env:NEW}\", \"${env:CLUSTER}\"]");
-    workshop.set("NEW", "short");
-    let (problems, _) = Config::read(&both, "crib.toml").examine(&workshop);
-    assert!(matches!(&*problems, [one] if one.to_string().contains("`${env:NEW}` is shorter")));
-    workshop.set("NEW", &SECRET.to_uppercase());
-    let settings = config(&both).cluster(&workshop).unwrap().unwrap();
-    assert_eq!(settings.secret.expose(), SECRET.to_uppercase());
-    assert_eq!(settings.opens.unwrap().expose(), SECRET);
-}
-
-#[test]
-fn files_that_mean_the_same_have_the_same_digests_whatever_is_of_the_machine() {
-    let digests = |more: &str| {
-        let text = format!("allow = [\"*\"]\n{STORE}[cluster]\nsecret = \"${{env:A}}\"\n{more}");
-        config(&text).digests
-    };
-    let plain = digests("");
-    assert_eq!(digests("# a comment\naddress = \"https://10.0.3.7:7411\"\n"), plain);
-    assert_eq!(digests("[server]\nlisten = \"127.0.0.1:7500\"\n"), digests("[server]\n"));
-    let other = digests("lease = \"9s\"\n");
-    assert_ne!(other.configuration, plain.configuration);
-    assert_eq!(other.policy, plain.policy);
-    let stricter = digests("[profile.careful]\nask = [\"*\"]\n");
-    assert_ne!(stricter.policy, plain.policy);
-    assert_ne!(stricter.configuration, plain.configuration);
 }

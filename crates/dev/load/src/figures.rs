@@ -44,10 +44,6 @@ impl LoadFigures {
         self.times.sort_unstable();
     }
 
-    pub(crate) fn calls(&self) -> f64 {
-        count(self.times.len())
-    }
-
     pub fn calls_per_second(&self) -> f64 {
         count(self.times.len()) / self.lasted.as_secs_f64().max(1e-9)
     }

@@ -5,8 +5,8 @@
 //! it), [`LoadSettings`] (many of them, each with one call on its way), `program` (what is
 //! measured, and what it takes), then what is done with them: `gateway` (the same calls direct and
 //! through us, what the record costs, starts, a soak), `agents` (turns, first words, runs that
-//! wait), `a2a` (agents that others ask, and that we ask), `rollouts` (many trajectories at once),
-//! and `store` (durable calls by where their record is).
+//! wait), `a2a` (agents that others ask, and that we ask), and `rollouts` (many trajectories at
+//! once).
 //!
 //! It writes and reads its messages as bytes: what it takes itself should not hide what is
 //! measured.
@@ -18,7 +18,6 @@ mod figures;
 mod gateway;
 mod program;
 mod rollouts;
-mod store;
 mod table;
 mod test_bed;
 
@@ -36,7 +35,6 @@ pub use gateway::ways::gateway;
 pub use program::{MeasuredProgram, OpenResources};
 pub use rollouts::rollouts;
 pub use rollouts::settings::RolloutSettings;
-pub use store::store;
 pub use table::table;
 pub use test_bed::{MeasuredPrograms, TestBed};
 

@@ -1,5 +1,5 @@
-//! `toolcrib-load gateway|agents|a2a|rollout|soak|store|usual SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N]
-//! [--calls=N] [--python=PATH] [--postgres=FOLDER] [--json]`: what `cargo xtask bench` and `dist` run, in a build that is optimised.
+//! `toolcrib-load gateway|agents|a2a|rollout|soak|usual SERVER ECHO FOLDER [--seconds=N] [--minutes=N] [--rate=N]
+//! [--calls=N] [--python=PATH] [--json]`: what `cargo xtask bench` and `dist` run, in a build that is optimised.
 
 use std::io::Write as _;
 use std::path::PathBuf;
@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use toolcrib_load::{
     A2aSettings, AgentSettings, LoadError, MeasureSettings, MeasuredPrograms, RolloutSettings,
     SoakSettings, StartupSettings, UsualCalls, a2a, agents, durable, gateway, rollouts, soak,
-    start, store, table, usual,
+    start, table, usual,
 };
 
 #[tokio::main(flavor = "current_thread")]
@@ -63,11 +63,6 @@ async fn measure(words: &[String]) -> Result<Value, LoadError> {
         let trajectories = usize::try_from(number(words, "--trajectories=", 2_000)?)?;
         let much = RolloutSettings { trajectories, ..RolloutSettings::default() };
         return Ok(json!({ "rollouts": rollouts(&programs, &below, much).await? }));
-    }
-    if what.as_os_str() == "store" {
-        let postgres = words.iter().find_map(|word| word.strip_prefix("--postgres="));
-        let postgres = PathBuf::from(postgres.ok_or("`--postgres=` names its programs")?);
-        return Ok(json!({ "store": store(&programs, &below, &postgres, &much).await? }));
     }
     let python = words.iter().find_map(|word| word.strip_prefix("--python=")).map(PathBuf::from);
     if what.as_os_str() == "a2a" {

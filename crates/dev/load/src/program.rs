@@ -65,12 +65,6 @@ impl MeasuredProgram {
         Ok(())
     }
 
-    /// Waits for the end of one that ends by itself.
-    pub(crate) fn finish(mut self) -> Result<(), LoadError> {
-        let ended = self.child.wait()?;
-        if ended.success() { Ok(()) } else { Err(format!("a program ended: {ended}").into()) }
-    }
-
     /// Whether it has ended by itself.
     pub(crate) fn is_over(&mut self) -> Result<bool, LoadError> {
         Ok(self.child.try_wait()?.is_some())

@@ -17,7 +17,6 @@ pub fn table(found: &Value) -> String {
     agents(&mut lines, at(found, "agents"));
     a2a(&mut lines, at(found, "a2a"));
     rollouts(&mut lines, at(found, "rollouts"));
-    store(&mut lines, at(found, "store"));
     if lines.is_empty() { lines } else { format!("{HEAD}{lines}") }
 }
 
@@ -202,32 +201,6 @@ fn rollouts(lines: &mut String, found: &Value) {
         lines,
         "| memory of a trajectory under way, KiB | - | {each:.1} | - | at most 64 |"
     );
-}
-
-fn store(lines: &mut String, found: &Value) {
-    let added = number(at(found, "added_ms"));
-    for row in at(found, "rows").as_array().into_iter().flatten() {
-        let sessions = at(row, "sessions_of_each");
-        let of = |way: &str, what: &str| number(at(at(row, way), what));
-        let (rate, work) = ("calls_per_second", "database_us_per_call");
-        for (base, way, told) in [
-            ("file", "database", "a file, and a database"),
-            ("database", "database_with_fence", "a database without and with the fence"),
-            ("database_with_fence", "database_with_fence_of_three", "one server, and three"),
-        ] {
-            let both = (of(base, rate), of(way, rate));
-            let what = format!(
-                "durable calls a second at {sessions} sessions of each server, {added} ms added to \
-                 a sync: {told}"
-            );
-            line(lines, &what, both, (both.1 / both.0.max(1e-9), "-"));
-        }
-        let both = (of("database", work), of("database_with_fence", work));
-        let what = format!(
-            "processor µs of the database a call at {sessions}, without and with the fence"
-        );
-        line(lines, &what, both, (both.1 / both.0.max(1e-9), "-"));
-    }
 }
 
 fn agents(lines: &mut String, found: &Value) {

@@ -3,7 +3,7 @@
 //! Read in this order: [`AccessControl`] (one answer for whatever is presented), [`ApiKey`],
 //! [`JsonWebToken`] (a token as it is written), `issuer` (whose keys are held against it), `claims`
 //! (what it must say), [`reach`] (what scopes open), [`ScopedPolicy`] (the same as a policy),
-//! [`ProtectedResource`] (what OAuth calls us), [`ClusterKey`] (what replicas know each other by).
+//! [`ProtectedResource`] (what OAuth calls us).
 //!
 //! A credential is accepted whole or refused: none is passed over, and none makes a caller of the
 //! tenant [`LOCAL`], who is the person at the machine. Only this crate names `ring`.
@@ -12,12 +12,12 @@ mod access;
 mod algorithm;
 mod api_key;
 mod claims;
-mod cluster_key;
 mod fetch;
 mod issuer;
 mod keyset;
 mod resource;
 mod scope;
+mod scoped_policy;
 mod token;
 mod token_cache;
 
@@ -25,14 +25,13 @@ pub use access::error::AccessError;
 pub use access::{AccessControl, AccessSettings, Challenge};
 pub use algorithm::Algorithm;
 pub use api_key::{ApiKey, KEY_PREFIX, digest, key_text, moment};
-pub use cluster_key::{ClusterKey, MARK};
 pub use issuer::settings::IssuerSettings;
 pub use keyset::KeySet;
 pub use keyset::signing_key::SigningKey;
 pub use resource::ProtectedResource;
-pub use scope::scoped_policy::ScopedPolicy;
 pub use scope::{
     AccessLevel, LOCAL, OPERATOR, PROFILE, READ, TOOLS, enters, is_operator, needed, profiles,
     reach,
 };
+pub use scoped_policy::ScopedPolicy;
 pub use token::{JsonWebToken, LONGEST_TOKEN};

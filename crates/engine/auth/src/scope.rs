@@ -1,7 +1,5 @@
 //! What the scopes of a caller open.
 
-pub(crate) mod scoped_policy;
-
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str, utf8_percent_encode};
 use toolcrib_core::Caller;
 

@@ -20,15 +20,12 @@ const PATIENCE: Duration = Duration::from_secs(5);
 const UNCONFIRMED: Duration = Duration::from_secs(10);
 
 /// The address of a database that was looked at.
-#[derive(Clone)]
 pub(crate) struct DatabaseAddress {
     config: Config,
     /// `None`: what is said stays on this machine.
     encryption: Option<Encryption>,
     /// The address without its password.
     pub(crate) place: String,
-    /// Whether a standby must have all that was confirmed.
-    pub(crate) needs_standby: bool,
 }
 
 /// What an address says of encryption.
@@ -140,7 +137,7 @@ impl DatabaseAddress {
         let encryption = words.encryption(is_near, is_socket).map_err(refused)?;
         let mode = if encryption.is_some() { SslMode::Require } else { SslMode::Disable };
         config.ssl_mode(mode);
-        Ok(Self { config, encryption, place, needs_standby: false })
+        Ok(Self { config, encryption, place })
     }
 
     /// Opens a connection; who calls is within the runtime that serves it.

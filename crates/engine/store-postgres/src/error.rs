@@ -125,8 +125,6 @@ fn told(state: Option<&SqlState>) -> &'static str {
         "is not there: make its database, or name another one"
     } else if *state == SqlState::INSUFFICIENT_PRIVILEGE {
         "may not be used by this user: let it make a schema in this database"
-    } else if [&SqlState::UNDEFINED_TABLE, &SqlState::INVALID_SCHEMA_NAME].contains(&state) {
-        "lacks tables of this release: start a server of it once"
     } else if *state == SqlState::DISK_FULL {
         "is full: make room on the disk of its database"
     } else if *state == SqlState::TOO_MANY_CONNECTIONS {

@@ -376,7 +376,7 @@ pub(crate) fn runtime(place: &str) -> Result<Runtime, StoreError> {
 }
 
 /// Whoever opens a database may be within a runtime, where none may be waited for.
-pub(crate) fn apart<T: Send + 'static>(
+fn apart<T: Send + 'static>(
     place: &str,
     work: impl FnOnce() -> Result<T, StoreError> + Send + 'static,
 ) -> Result<T, StoreError> {

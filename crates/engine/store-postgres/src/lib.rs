@@ -25,17 +25,15 @@ mod statements;
 
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::time::Duration;
 
 use toolcrib_store::writes::shared::WriterShared;
-use toolcrib_store::{Fleet, Store, StoreError, StoreOptions};
+use toolcrib_store::{Store, StoreError, StoreOptions};
 
 use address::DatabaseAddress;
 pub use copied_database::CopiedDatabase;
 use group::PostgresGroup;
 use reads::PostgresReads;
 pub use replica::ReplicaSettings;
-pub use replica::tokens::PostgresTokens;
 
 /// Opens the store in the database at `postgres://USER:PASSWORD@HOST/DATABASE`, and makes its
 /// tables if they are not there. Calls that the process before left without an end get one.
@@ -66,14 +64,6 @@ impl Database {
         Self { note: Some(file), ..self }
     }
 
-    /// Refuses a server without a standby that has all that was confirmed.
-    #[must_use]
-    pub fn demanding_standby(self) -> Self {
-        let mut address = (*self.address).clone();
-        address.needs_standby = true;
-        Self { address: Arc::new(address), ..self }
-    }
-
     /// Opens it as one of several that share it, all of which are opened so.
     #[must_use]
     pub fn shared(self, replica: ReplicaSettings) -> Self {
@@ -100,18 +90,6 @@ impl Database {
     pub fn try_out(self, options: &StoreOptions) -> Result<(), StoreError> {
         self.bounded(options)?;
         group::try_out(self.address, self.note.as_deref())
-    }
-
-    /// The tokens of sign-ins in it, which all replicas share. Its tables are there once a server
-    /// has opened it.
-    pub fn tokens(&self) -> Result<PostgresTokens, StoreError> {
-        PostgresReads::start(Arc::clone(&self.address)).map(PostgresTokens)
-    }
-
-    /// Those that share it, whether or not one of them runs here; nothing is changed. `older`: for
-    /// how long a transaction is open before it is told.
-    pub fn fleet(&self, older: Duration) -> Result<Fleet, StoreError> {
-        replica::look(&self.address, older)
     }
 
     /// The whole of it, to be read.

@@ -11,21 +11,20 @@ use tokio::sync::Mutex;
 use tokio::time::Instant;
 use toolcrib_core::{
     Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall, ResultHandle,
-    RunSummary, SessionRecord, StoredRun, TaskRecord, TicketId, UncertainCall,
+    RunSummary, SessionRecord, StoredRun, TicketId, UncertainCall,
 };
+use toolcrib_store::StoreError;
 use toolcrib_store::clock::WallTime;
-use toolcrib_store::reads::{JobLoad, LiveReplica, Reading, StoreReads};
+use toolcrib_store::reads::{Reading, StoreReads};
 use toolcrib_store::rows::calls::DuplicateQuery;
 use toolcrib_store::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
-use toolcrib_store::{Fleet, StoreError};
 
 use crate::address::DatabaseAddress;
 use crate::client_sessions;
 use crate::error::SessionError;
 use crate::group::no_thread;
 use crate::session::{Answer, Session};
-use crate::statements::replicas::{self, fleet};
-use crate::statements::{calls, client_tasks, history, jobs, keys, results, runs, tickets};
+use crate::statements::{calls, history, keys, replicas, results, runs, tickets};
 
 /// Sessions that read; each takes many questions at once.
 const SESSIONS: usize = 2;
@@ -109,10 +108,7 @@ impl PostgresReads {
         Ok(Self { runtime: Some(runtime), sessions })
     }
 
-    pub(crate) fn read<T, F>(
-        &self,
-        work: impl FnOnce(Arc<Session>) -> F + Send + 'static,
-    ) -> Reading<'_, T>
+    fn read<T, F>(&self, work: impl FnOnce(Arc<Session>) -> F + Send + 'static) -> Reading<'_, T>
     where
         T: Send + 'static,
         F: Future<Output = Answer<T>> + Send,
@@ -253,35 +249,11 @@ impl StoreReads for PostgresReads {
         self.read(async move |session| client_sessions::find(&session, &name).await)
     }
 
-    fn client_task(&self, name: String) -> Reading<'_, Option<TaskRecord>> {
-        self.read(async move |session| client_tasks::find(&session, &name).await)
-    }
-
     fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>> {
         self.read(async move |session| client_sessions::ended(&session, &names).await)
     }
 
-    fn load(&self, tenant: String) -> Reading<'_, JobLoad> {
-        self.read(async move |session| jobs::load(&session, &tenant).await)
-    }
-
-    fn event_counts(&self, runs: Vec<String>) -> Reading<'_, HashMap<String, u64>> {
-        self.read(async move |session| runs::event_counts(&session, &runs).await)
-    }
-
-    fn any_ready(&self) -> Reading<'_, bool> {
-        self.read(async move |session| jobs::any_ready(&session).await)
-    }
-
     fn is_over(&self, replica: String) -> Reading<'_, bool> {
         self.read(async move |session| replicas::is_over(&session, &replica).await)
-    }
-
-    fn fleet(&self, older: Duration) -> Reading<'_, Fleet> {
-        self.read(async move |session| fleet::fleet(&session, older).await)
-    }
-
-    fn live_replicas(&self, name: Option<String>) -> Reading<'_, Vec<LiveReplica>> {
-        self.read(async move |session| replicas::live(&session, name.as_deref()).await)
     }
 }

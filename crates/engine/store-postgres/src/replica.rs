@@ -4,23 +4,18 @@
 //! dead whose leases are over, and puts in order what they left.
 
 pub(crate) mod keeper;
-pub(crate) mod tokens;
 
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use serde_json::{Value, json};
+use serde_json::json;
 use toolcrib_core::{Fingerprint, ResultHandle, Secret};
+use toolcrib_store::StoreError;
 use toolcrib_store::writes::shared::WriterShared;
-use toolcrib_store::{Fleet, StoreError};
 
-use crate::address::DatabaseAddress;
-use crate::group::{apart, runtime};
 use crate::session::{Answer, Session};
-use crate::statements::replicas::fleet::{self, MOST_SAID};
 use crate::statements::replicas::{self, NewReplica};
-use crate::statements::schema;
 
 /// How much sooner than the others a replica takes its lease for over.
 const MARGIN: Duration = Duration::from_secs(1);
@@ -33,8 +28,6 @@ const MOST_FORMER: usize = 64;
 pub struct ReplicaSettings {
     /// The same at all of them: one with another is refused.
     pub secret: Secret,
-    /// Another one that it opens as well, while one takes the place of the other.
-    pub opens: Option<Secret>,
     /// Where the others reach this one.
     pub address: Option<String>,
     /// How long it counts as alive after it was last heard of.
@@ -42,7 +35,7 @@ pub struct ReplicaSettings {
     /// Of this program.
     pub version: String,
     /// What else the others and whoever runs them may know.
-    pub said: Value,
+    pub said: serde_json::Value,
 }
 
 /// A number of this process, and the name that tells it from the same number of another database.
@@ -82,15 +75,14 @@ impl ReplicaLife {
     /// Becomes another one.
     pub(crate) async fn register(&self, session: &Session) -> Answer<Incarnation> {
         let sent = Instant::now();
-        let ReplicaSettings { address, lease, version, .. } = &self.settings;
-        let opens = self.opens();
+        let ReplicaSettings { secret, address, lease, version, said } = &self.settings;
         let name = ResultHandle::unguessable().0;
         let new = NewReplica {
             name: &name,
             version,
             address: address.as_deref(),
-            opens: &opens,
-            said: &self.said(),
+            secret: &digest(secret),
+            said: &said.to_string(),
             lease: *lease,
         };
         let id = replicas::register(session, &new).await?;
@@ -104,34 +96,10 @@ impl ReplicaLife {
         Ok(one)
     }
 
-    /// What it says of itself, as JSON. What would be more than the others read is left out.
-    pub(crate) fn said(&self) -> String {
-        let form = json!({ "reads": schema::newest(), "writes": schema::newest() });
-        let plain = json!({ "form": form, "opens": self.opens() });
-        let mut said = plain.clone();
-        let now = Value::Object(self.shared.lease.report());
-        for told in [&self.settings.said, &now] {
-            let (Value::Object(said), Value::Object(told)) = (&mut said, told) else { continue };
-            said.extend(told.iter().map(|(name, value)| (name.clone(), value.clone())));
-        }
-        let text = said.to_string();
-        if text.len() <= MOST_SAID { text } else { plain.to_string() }
-    }
-
-    /// The digests of the secrets by which it opens; by the first it seals.
-    fn opens(&self) -> Vec<String> {
-        let ReplicaSettings { secret, opens, .. } = &self.settings;
-        [Some(secret), opens.as_ref()].into_iter().flatten().map(digest).collect()
-    }
-
     /// The lease was asked for then.
     fn hold(&self, sent: Instant) {
         let until = sent + self.settings.lease.saturating_sub(MARGIN);
         self.shared.lease.hold(until);
-    }
-
-    fn refused(&self, why: Option<StoreError>) {
-        self.shared.lease.refuse(why);
     }
 
     fn break_off(&self, error: StoreError) {
@@ -146,17 +114,4 @@ impl ReplicaLife {
 /// What all replicas can compare, and what tells nothing of the secret.
 fn digest(secret: &Secret) -> String {
     Fingerprint::of(&json!(["the secret of a cluster", secret.expose()])).to_string()
-}
-
-/// Looks at those that share a database, from outside.
-pub(crate) fn look(address: &Arc<DatabaseAddress>, older: Duration) -> Result<Fleet, StoreError> {
-    let (place, address) = (address.place.clone(), Arc::clone(address));
-    apart(&place, move || {
-        let looked = runtime(&address.place)?.block_on(async {
-            let session = Session::open_brief(&address).await?;
-            session.batch("SET default_transaction_read_only = on").await?;
-            fleet::fleet(&session, older).await
-        });
-        looked.map_err(|error| error.at(&address.place))
-    })
 }

@@ -45,7 +45,6 @@ pub(crate) struct Session {
     is_brief: AtomicBool,
     /// It owes an answer, which would be taken for that of the next question.
     is_silent: AtomicBool,
-    needs_standby: bool,
     /// The numbers of this process, the one that it has now before those that it had.
     owners: Vec<i64>,
 }
@@ -72,7 +71,6 @@ impl Session {
             statements: Mutex::default(),
             is_brief: AtomicBool::new(false),
             is_silent: AtomicBool::new(false),
-            needs_standby: address.needs_standby,
             owners: vec![ALONE],
         };
         session.batch(SETTINGS).await?;
@@ -100,11 +98,6 @@ impl Session {
     /// The same with those before: what was begun under them may end late.
     pub(crate) fn owners(&self) -> &Vec<i64> {
         &self.owners
-    }
-
-    /// Whether it shares the record with nobody.
-    pub(crate) fn is_alone(&self) -> bool {
-        self.owner() == ALONE
     }
 
     /// Statements for which the server takes the time that they need; this side waits no longer.
@@ -149,9 +142,6 @@ impl Session {
         } else if standbys > 0 && names.trim().is_empty() {
             "has a standby that may lack what was confirmed last: name it in \
              `synchronous_standby_names`"
-        } else if self.needs_standby && names.trim().is_empty() {
-            "has no standby that must have what was confirmed, which `failover` asks for: name one \
-             in `synchronous_standby_names`"
         } else {
             // Each group says how much it needs, whatever the server is set to.
             return self.batch("SET synchronous_commit = on").await;

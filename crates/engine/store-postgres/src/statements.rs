@@ -2,15 +2,15 @@
 //! the writer is asked.
 
 pub(crate) mod calls;
-pub(crate) mod client_tasks;
+mod claimed_tickets;
 pub(crate) mod execute;
 pub(crate) mod history;
-pub(crate) mod jobs;
 pub(crate) mod keys;
 pub(crate) mod prune;
 pub(crate) mod replicas;
 pub(crate) mod results;
 pub(crate) mod runs;
+pub(crate) mod runs_written;
 pub(crate) mod schema;
 pub(crate) mod tickets;
 

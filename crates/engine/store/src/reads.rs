@@ -2,39 +2,18 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use toolcrib_core::{
     BoxFuture, Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall,
-    ResultHandle, RunSummary, SessionRecord, StoredRun, TaskRecord, TicketId, UncertainCall,
+    ResultHandle, RunSummary, SessionRecord, StoredRun, TicketId, UncertainCall,
 };
 
 use crate::clock::WallTime;
 use crate::error::StoreError;
 use crate::rows::calls::DuplicateQuery;
-use crate::rows::fleet::Fleet;
 use crate::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
 
-/// Runs of agents that any of the processes that share a record may take.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct JobLoad {
-    /// Those of a tenant that wait for a process.
-    pub ready: u64,
-    /// Those of the same tenant that a process has.
-    pub held: u64,
-    /// How long the one of them has waited that waits longest.
-    pub oldest: Option<Duration>,
-}
-
 pub type Reading<'a, T> = BoxFuture<'a, Result<T, StoreError>>;
-
-/// A replica that may be asked.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct LiveReplica {
-    pub name: String,
-    /// Where the others reach it.
-    pub address: String,
-}
 
 /// Reads beside the one who writes, and sees what that one has committed.
 pub trait StoreReads: Send + Sync {
@@ -99,25 +78,8 @@ pub trait StoreReads: Send + Sync {
 
     fn session(&self, name: String) -> Reading<'_, Option<SessionRecord>>;
 
-    fn client_task(&self, name: String) -> Reading<'_, Option<TaskRecord>>;
-
     fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>>;
-
-    /// What there is to do, with what is of a tenant; nothing where one process has the record.
-    fn load(&self, tenant: String) -> Reading<'_, JobLoad>;
-
-    /// How many events each of these runs has told; of one that is gone nothing.
-    fn event_counts(&self, runs: Vec<String>) -> Reading<'_, HashMap<String, u64>>;
-
-    /// Whether any run is ready for whoever asks.
-    fn any_ready(&self) -> Reading<'_, bool>;
 
     /// Whether nothing of the replica with that name goes on any more; so it is where there are none.
     fn is_over(&self, replica: String) -> Reading<'_, bool>;
-
-    /// Those that share the record, with the transactions that have been open for longer than that.
-    fn fleet(&self, older: Duration) -> Reading<'_, Fleet>;
-
-    /// Where the replicas are reached whose leases last, by their names: that one, or all.
-    fn live_replicas(&self, name: Option<String>) -> Reading<'_, Vec<LiveReplica>>;
 }

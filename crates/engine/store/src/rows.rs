@@ -2,7 +2,6 @@
 //! stands in here.
 pub mod call_state;
 pub mod calls;
-pub mod fleet;
 pub mod history;
 pub mod keys;
 pub mod results;

@@ -1,13 +1,11 @@
 //! What doors read and write of the store; `ledger` has what the gate asks of it, and `runs` what
 //! agents do.
 
-mod jobs;
 mod ledger;
 mod replicas;
 pub(crate) mod run_archive;
 mod runs;
 mod sessions;
-mod tasks;
 
 use std::collections::HashMap;
 use std::path::Path;

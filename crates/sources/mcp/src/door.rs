@@ -12,7 +12,6 @@
 //!
 //! Nothing is decided here: what a caller sees is the plan, and every call goes through the gate.
 
-mod authenticated_caller;
 mod call;
 mod client;
 mod http;
@@ -31,19 +30,17 @@ use axum::Router;
 use tokio::io::{AsyncRead, AsyncWrite};
 use toolcrib_core::Caller;
 
-pub use authenticated_caller::AuthenticatedCaller;
 use call::pending_approvals::PendingApprovals;
 use call::suspended_calls::SuspendedCalls;
-pub use http::{McpBody, McpHttpHandler};
+pub use http::{AuthenticatedCaller, McpHttpHandler};
 use persistence::NamedHomes;
-pub use persistence::{ForwardedMcpRequest, McpHomes, McpPersistence};
+pub use persistence::{McpHomes, McpPersistence};
 pub use provider::{CribProvider, McpObserver, McpOperation, McpOperationFailure};
 use session::McpSessionRegistry;
 pub use settings::McpServerSettings;
 use state::McpServerState;
 pub use stdio::StdioServerError;
 use tasks::TaskRegistry;
-use tasks::rows::TaskRows;
 
 /// Serves one crib. Cheap to clone; clones are the same door.
 #[derive(Clone)]
@@ -76,8 +73,7 @@ impl McpServer {
     ) -> Self {
         let homes = NamedHomes::of(&persistence);
         let waiting = SuspendedCalls::new(settings.most_waiting, settings.patience, homes.clone());
-        let rows = TaskRows::new(persistence.tasks.clone(), settings.task_life);
-        let tasks = TaskRegistry::new(&settings, homes, rows);
+        let tasks = TaskRegistry::new(&settings, homes);
         let sessions = McpSessionRegistry::new(Arc::clone(&observer), &settings, &persistence);
         let awaited = PendingApprovals::default();
         let state =

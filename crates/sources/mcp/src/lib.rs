@@ -16,9 +16,7 @@ mod door;
 pub mod fuzz;
 mod protocol;
 
-pub use client::oauth::{
-    AuthorizationResponse, LoginError, OAuthError, OAuthLogin, SharedTokens, login,
-};
+pub use client::oauth::{AuthorizationResponse, LoginError, OAuthError, OAuthLogin, login};
 pub use client::settings::{
     ConnectionScope, HttpAuthorization, HttpSettings, McpBounds, McpSourceSettings, McpTimeouts,
     McpTransport, OAuthSettings, ProgramLimits, RestartBounds, StdioSettings,
@@ -29,9 +27,8 @@ pub use client::source::status::{
 pub use client::source::{McpEnvironment, McpSource};
 pub use client::stdio::enable_local_stdout_reader;
 pub use door::{
-    AuthenticatedCaller, CribProvider, ForwardedMcpRequest, McpBody, McpHomes, McpHttpHandler,
-    McpObserver, McpOperation, McpOperationFailure, McpPersistence, McpServer, McpServerSettings,
-    StdioServerError,
+    AuthenticatedCaller, CribProvider, McpHomes, McpHttpHandler, McpObserver, McpOperation,
+    McpOperationFailure, McpPersistence, McpServer, McpServerSettings, StdioServerError,
 };
 pub use protocol::methods::METHODS;
 pub use toolcrib_child::StderrLine;

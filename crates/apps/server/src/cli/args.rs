@@ -30,7 +30,7 @@ pub(super) use remote::{
 pub(super) use rollout::{RolloutArgs, RolloutCommand, TrainerName};
 pub(super) use runs::{ReplayArgs, RunCommand, RunsArgs};
 pub(super) use select::{SelectArgs, ToolsetsArgs};
-pub(super) use serve::{ServeArgs, StoreCommand, WorkArgs};
+pub(super) use serve::{ServeArgs, StoreCommand};
 
 const EXIT_CODES: &str = "\
 Exit codes: 0 done, 1 a call failed or a check found something, 2 the input cannot be used,
@@ -149,11 +149,15 @@ Examples:
     #[command(subcommand)]
     Model(ModelCommand),
     /// Serve the tools to others, over HTTP on this machine.
-    #[command(after_help = serve::SERVE_HELP)]
+    #[command(after_help = "\
+Asks every caller for a token, which `toolcrib token` prints; the first start makes it. Follows the
+configuration when it changes. Ctrl-C lets what runs end, twice stops at once.
+
+Examples:
+  toolcrib serve
+  toolcrib serve crib.toml --listen 127.0.0.1:8000
+  curl -H \"Authorization: Bearer $(toolcrib token)\" http://127.0.0.1:7411/v1/tools")]
     Serve(ServeArgs),
-    /// Do the runs of agents that are ready in a record that servers share, and take no calls.
-    #[command(after_help = serve::WORK_HELP)]
-    Work(WorkArgs),
     /// Serve the tools to one MCP client, over standard input and output.
     #[command(after_help = "\
 An MCP client starts this itself: `toolcrib connect` prints what it wants to read.
@@ -200,15 +204,6 @@ Examples:
   toolcrib sources
   toolcrib sources reload github")]
     Sources(SourcesArgs),
-    /// List the servers that share a record, and tell what is not as it should be among them.
-    #[command(after_help = "\
-Asks the database that the configuration names, which answers when no server does; with --url, a
-server. Ends with 1 if something needs a person.
-
-Examples:
-  toolcrib cluster
-  toolcrib cluster --url https://crib.example.com --token-file key --json")]
-    Cluster(RemoteArgs),
     /// Put files into the calendar and the mailbox that are kept here, or take them out.
     #[command(subcommand)]
     Desk(DeskCommand),

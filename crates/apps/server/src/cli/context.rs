@@ -108,9 +108,7 @@ impl CommandContext {
         let CommandConfig { path, checked, is_there } = config;
         let recorded = deed != CommandPurpose::Look && checked.audit.is_some();
         let record = recorded.then(|| Telemetry::open(&checked)).transpose()?.map(Arc::new);
-        // Whoever only looks needs no secret of the cluster for that.
-        let sources =
-            if checked.keeps_sign_ins() { sources::of(&path, &checked)? } else { sources::ours() };
+        let sources = sources::ours();
         let _ = toolset_splits::restored(&sources, &path, &output.notices());
         let built = checked.build(&config::ProcessLookup, &sources);
         secrets::keep(vec![Arc::clone(&built.redactor)]);

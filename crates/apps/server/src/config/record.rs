@@ -1,17 +1,12 @@
 //! Where the record is kept: in the file or the database that the configuration names, else in a
 //! file of its own.
 
-pub(crate) mod fleet;
-
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 use anyhow::{Context, Result, anyhow};
-use serde_json::Value;
 use toolcrib_config::{ClusterSettings, Config};
 use toolcrib_core::Fingerprint;
-use toolcrib_mcp::SharedTokens;
-use toolcrib_store::{self as store, Fleet, Store, StoreError, StoreOptions};
+use toolcrib_store::{self as store, Store, StoreError, StoreOptions};
 use toolcrib_store_postgres::{Database, ReplicaSettings};
 
 use crate::config;
@@ -53,7 +48,7 @@ pub(crate) fn store_of(path: &Path, checked: &Config) -> Result<Option<Store>> {
             }
             let database = noting(database, note);
             match cluster(checked)? {
-                Some(cluster) => database.shared(replica(checked, cluster)).open(bounds),
+                Some(cluster) => database.shared(replica(path, cluster)).open(bounds),
                 None => database.open(bounds),
             }
         }
@@ -92,15 +87,13 @@ impl StorePlace {
         if cluster(checked)?.is_some() && !is_shared {
             return Err(anyhow!(UNSHARED));
         }
-        let needs_standby = checked.kept.failover;
-        Ok(address.map(|address| Self::of(file, address.expose(), needs_standby)))
+        Ok(address.map(|address| Self::of(file, address.expose())))
     }
 
     /// Of an address in a file, beside which its path begins.
-    fn of(file: &Path, address: &str, needs_standby: bool) -> Result<Self, StoreError> {
+    fn of(file: &Path, address: &str) -> Result<Self, StoreError> {
         if is_of_postgres(address) {
             let database = Database::at(address)?;
-            let database = if needs_standby { database.demanding_standby() } else { database };
             let note = state_folder()
                 .map(|folder| folder.join(format!("{}.json", of_file(file, database.place()))));
             return Ok(Self::Database(database, note));
@@ -118,17 +111,6 @@ impl StorePlace {
     }
 }
 
-/// Where the replicas of this file keep what people are given when they sign in; `None`: it has none.
-pub(crate) fn shared_tokens(path: &Path, checked: &Config) -> Result<Option<SharedTokens>> {
-    let Some(ClusterSettings { secret, opens, .. }) = cluster(checked)? else { return Ok(None) };
-    let Some(Ok(StorePlace::Database(database, _))) = StorePlace::find(path, checked)? else {
-        return Ok(None);
-    };
-    let tokens = database.tokens().context(UNOPENED)?;
-    let secrets: Vec<_> = std::iter::once(secret).chain(opens).collect();
-    Ok(Some(SharedTokens::new(Arc::new(tokens), &secrets)))
-}
-
 /// What makes the server one of several.
 pub(crate) fn cluster(checked: &Config) -> Result<Option<ClusterSettings>> {
     checked.cluster(&config::ProcessLookup).map_err(|missing| {
@@ -137,22 +119,19 @@ pub(crate) fn cluster(checked: &Config) -> Result<Option<ClusterSettings>> {
     })
 }
 
-/// Those that share the record of a file; `None`: whoever serves it is alone.
-pub(crate) fn replicas(path: &Path, checked: &Config) -> Result<Option<Fleet>> {
-    if !checked.is_of_cluster() {
-        return Ok(None);
-    }
-    let Some(place) = StorePlace::find(path, checked)? else { return Ok(None) };
-    let StorePlace::Database(database, _) = place.context(UNOPENED)? else { return Ok(None) };
-    database.fleet(fleet::OLD).context("cannot look at the replicas").map(Some)
-}
-
-/// What a server of this file tells the other replicas at its start.
-fn replica(checked: &Config, cluster: ClusterSettings) -> ReplicaSettings {
-    let ClusterSettings { secret, opens, address, lease, .. } = cluster;
+/// What a server of this file tells the other replicas.
+fn replica(file: &Path, cluster: ClusterSettings) -> ReplicaSettings {
+    let ClusterSettings { secret, address, lease } = cluster;
+    let digest = |path: &Path| {
+        let text = std::fs::read(path).ok()?;
+        Some(Fingerprint::of(&String::from_utf8_lossy(&text).into_owned().into()).to_string())
+    };
+    let said = serde_json::json!({
+        "configuration": digest(file),
+        "pins": digest(&file.with_file_name("crib.lock")),
+    });
     let version = env!("CARGO_PKG_VERSION").to_owned();
-    let said = Value::Object(fleet::said_of(checked));
-    ReplicaSettings { secret, opens, address: address.map(Into::into), lease, version, said }
+    ReplicaSettings { secret, address: address.map(Into::into), lease, version, said }
 }
 
 pub(crate) fn is_of_postgres(address: &str) -> bool {

@@ -28,7 +28,6 @@ use crate::config::tokens::CallerToken;
 use crate::config::{self, ProcessLookup};
 use crate::freeze::{FreezeGuard, FreezePolicy};
 use crate::http::listen::workers::Workers;
-use crate::http::page::door::ListenerKind;
 use crate::http::rest::sources::pins::LivePins;
 use crate::sources;
 
@@ -57,7 +56,6 @@ impl Gateway {
                 hosts: Vec::new(),
                 insecure_local: false,
                 behind_proxy: false,
-                kind: ListenerKind::Doors,
                 elsewhere: "name another address with `GatewayBuilder::listen`",
                 told: Into::into,
             },
@@ -160,7 +158,7 @@ impl GatewayBuilder {
             start.guard.take(&found);
         }
         let kept = record::store_of(&start.file.path, &start.file.checked)?;
-        let sources = Arc::new(sources::of(&start.file.path, &start.file.checked)?);
+        let sources = Arc::new(sources::ours());
         let telemetry = Arc::clone(&start.telemetry);
         let prepared = async {
             let freezes = FreezeGuard::new(path.as_deref().and_then(FreezeFile::of));

@@ -1,7 +1,6 @@
 //! Follows what may change while it serves: the file, the tokens, how the sources are doing.
 
 pub(crate) mod embeddings;
-pub(crate) mod fleet;
 mod news;
 pub(crate) mod toolset_splits;
 
@@ -92,7 +91,6 @@ pub(crate) async fn follow(outside: WatchedFiles, gateway: Arc<GatewayState>) {
         splitting,
         follow_rest(tokens, &gateway, &notices),
         follow_issuers(&gateway, &notices),
-        fleet::follow(&gateway, &notices),
     );
 }
 

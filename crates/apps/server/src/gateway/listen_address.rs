@@ -13,7 +13,6 @@ use tokio::net::TcpListener;
 use toolcrib_config::ListenerSettings;
 
 use crate::http::listen::accept;
-use crate::http::page::door::ListenerKind;
 
 /// Where to listen if nobody says.
 pub(crate) const LISTEN: SocketAddr = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), 7411);
@@ -31,8 +30,6 @@ pub(crate) struct ListenWishes {
     pub(crate) insecure_local: bool,
     /// A proxy that ends TLS stands before it.
     pub(crate) behind_proxy: bool,
-    /// What is answered there.
-    pub(crate) kind: ListenerKind,
     /// How another address is named.
     pub(crate) elsewhere: &'static str,
     /// In which words it is told that an address may not be served.
@@ -97,15 +94,9 @@ impl ListenAddress {
 
     /// That of the page, if it has one of its own.
     pub(crate) fn of_page(wishes: &ListenWishes, front: &ListenerSettings) -> Result<Option<Self>> {
-        let address = front.page.listen.filter(|_| wishes.kind == ListenerKind::Doors);
-        let Some(address) = address else { return Ok(None) };
+        let Some(address) = front.page.listen else { return Ok(None) };
         admit(address, wishes, front).context("the page cannot listen at `page.listen`")?;
         Ok(Some(Self { address, handed: None, elsewhere: wishes.elsewhere }))
-    }
-
-    /// That of other replicas, which the file was checked for.
-    pub(crate) fn of_replicas(wishes: &ListenWishes, address: SocketAddr) -> Self {
-        Self { address, handed: None, elsewhere: wishes.elsewhere }
     }
 
     /// Fails where a file has us listen where we may not, or cannot; that another program listens

@@ -9,7 +9,7 @@ use tokio_util::task::TaskTracker;
 
 use super::follow::{self, WatchedFiles};
 use crate::http::a2a::push;
-use crate::http::agents::live::claims;
+use crate::http::agents::live::recovery;
 use crate::http::listen::accept::{self, HttpListener};
 use crate::http::listen::workers::Workers;
 use crate::http::state::GatewayState;
@@ -23,8 +23,6 @@ pub(crate) struct HttpListeners {
     pub(crate) doors: HttpListener,
     /// That of the page, if it has one of its own.
     pub(crate) page: Option<HttpListener>,
-    /// That of other replicas, if they may ask.
-    pub(crate) replicas: Option<HttpListener>,
 }
 
 /// How a server and whoever runs it hear of each other.
@@ -40,7 +38,7 @@ pub(crate) struct ServeSignals {
 
 /// Serves until the gateway stops and the last answer is out.
 pub(crate) async fn serve(
-    HttpListeners { doors, page, replicas }: HttpListeners,
+    HttpListeners { doors, page }: HttpListeners,
     gateway: Arc<GatewayState>,
     mut workers: Workers,
     watched: WatchedFiles,
@@ -49,7 +47,6 @@ pub(crate) async fn serve(
     let ServeSignals { now, ready, requests } = signals;
     let (sender, redeemed) = tokio::sync::mpsc::unbounded_channel();
     let _ = gateway.telemetry.redeemed.set(sender);
-    let runs = Arc::clone(&gateway);
     let starting = tokio::spawn({
         let gateway = Arc::clone(&gateway);
         // Also cancels it where this panics or is aborted: somebody may wait for it.
@@ -59,7 +56,7 @@ pub(crate) async fn serve(
             gateway.started.store(true, Ordering::Relaxed);
             drop(ready);
             push::resume(&gateway).await;
-            claims::follow(gateway, redeemed).await;
+            recovery::follow(gateway, redeemed).await;
         }
     });
     let sent = CancellationToken::new();
@@ -69,30 +66,20 @@ pub(crate) async fn serve(
     let following = tokio::spawn(follow::follow(watched, Arc::clone(&gateway)));
     let ends = (gateway.stop.clone(), now);
     let tell = |trouble: &str| notices.note(trouble);
-    let beside = async |listener: Option<HttpListener>| {
-        if let Some(listener) = listener {
+    let of_page = async {
+        if let Some(page) = page {
             let (gateway, ends) = (Arc::clone(&gateway), ends.clone());
-            accept::serve(listener, gateway, &mut Workers::here(), ends, tell).await;
+            accept::serve(page, gateway, &mut Workers::here(), ends, tell).await;
         }
     };
     let serving = accept::serve(doors, Arc::clone(&gateway), &mut workers, ends.clone(), tell);
     let of_program = settle(&requests, &gateway, &ends.1, tell);
-    let others = futures_util::future::join(beside(page), beside(replicas));
-    futures_util::future::join3(serving, others, of_program).await;
+    futures_util::future::join3(serving, of_page, of_program).await;
     following.abort();
     starting.abort();
-    rest(&runs, &ends.1).await;
     ready.cancel();
     sent.cancel();
     let _ = tokio::time::timeout(LAST_SPANS, sending).await;
-}
-
-/// Waits until the runs of agents that others will go on with have come to a point where they can,
-/// as long as for answers; `now` ends that wait.
-async fn rest(gateway: &GatewayState, now: &CancellationToken) {
-    let rested = now.run_until_cancelled(gateway.runs.rest());
-    // What is cut off goes on elsewhere as well, from its last step.
-    let _ = tokio::time::timeout(gateway.bounds.drain, rested).await;
 }
 
 /// Once the gateway stops, waits for the answers to these requests, as long as for those of its own

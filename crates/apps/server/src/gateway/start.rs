@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use anyhow::{Context as _, Result};
+use anyhow::Result;
 use tokio::net::TcpListener;
 use tokio_rustls::TlsAcceptor;
 use toolcrib_auth::SigningKey;
@@ -33,8 +33,6 @@ use crate::telemetry::Telemetry;
 
 /// Connections at the same time of a page that has a listener of its own.
 const PAGE_CONNECTIONS: usize = 512;
-/// Connections at the same time of other replicas.
-const REPLICA_CONNECTIONS: usize = 1024;
 /// How long children may take to end.
 const LAST_WISHES: Duration = Duration::from_secs(10);
 /// How long calls may still take whose sources have ended, and how often they are looked at.
@@ -128,12 +126,6 @@ impl GatewayStart {
         let names = HostNames::new(bound, &[&wishes.hosts[..], &front.hosts].concat());
         let a2a = A2aServerSettings { card_key: self.card_key, pushes: front.pushes.clone() };
         let cluster = record::cluster(&file.checked)?;
-        let replicas = cluster.as_ref().and_then(|cluster| cluster.listen);
-        let replicas = replicas.map(|address| {
-            let listening = ListenAddress::of_replicas(&wishes, address);
-            listening.begin().context("other replicas cannot be listened for at `cluster.listen`")
-        });
-        let replicas = replicas.transpose()?;
         let state = gateway(GatewayParts {
             live,
             names,
@@ -149,9 +141,7 @@ impl GatewayStart {
             a2a,
         });
         state.is_encrypted.store(self.tls.is_some(), Ordering::Relaxed);
-        let doors = HttpDoors { kind: wishes.kind, doors: listener, page: page_listener };
-        let replicas = replicas.map(|listener| of_replicas(listener, self.tls.clone(), self.most));
-        let listeners = HttpListeners { replicas, ..listeners(doors, &file, self.tls, self.most) };
+        let listeners = listeners((listener, page_listener), &file, self.tls, self.most);
         notices.warn(&state.agents.take(&file.checked));
         state.take_file(file.checked.clone());
         let watched = WatchedFiles { file, tokens, splits, notices };
@@ -161,14 +151,8 @@ impl GatewayStart {
 
 /// The listener of all doors, and that of the page if it has one of its own, which says whether it
 /// is to be encrypted.
-struct HttpDoors {
-    kind: ListenerKind,
-    doors: TcpListener,
-    page: Option<(TcpListener, bool)>,
-}
-
 fn listeners(
-    HttpDoors { kind, doors, page }: HttpDoors,
+    (doors, page): (TcpListener, Option<(TcpListener, bool)>),
     file: &ServeConfig,
     tls: Option<TlsAcceptor>,
     most: usize,
@@ -183,22 +167,8 @@ fn listeners(
         proxies: proxies.clone(),
         tls: tls.clone().filter(|_| takes_tls),
     });
-    let doors = HttpListener { listener: doors, kind, most, peers, proxies, tls };
-    HttpListeners { doors, page, replicas: None }
-}
-
-/// That of other replicas: beyond this machine it is encrypted.
-fn of_replicas(listener: TcpListener, tls: Option<TlsAcceptor>, most: usize) -> HttpListener {
-    let is_near = listener.local_addr().is_ok_and(|bound| bound.ip().is_loopback());
-    let most = REPLICA_CONNECTIONS.min(most);
-    HttpListener {
-        listener,
-        kind: ListenerKind::Replicas,
-        most,
-        peers: Arc::new(PeerLimits::new(Some(most), most)),
-        proxies: Vec::new(),
-        tls: tls.filter(|_| !is_near),
-    }
+    let kind = ListenerKind::Doors;
+    HttpListeners { doors: HttpListener { listener: doors, kind, most, peers, proxies, tls }, page }
 }
 
 /// Ends the children, and waits for the calls that end with them and for the last rows of the

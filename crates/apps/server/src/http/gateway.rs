@@ -3,15 +3,13 @@
 use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
-use toolcrib_core::{SessionLedger, TaskLedger};
+use toolcrib_core::SessionLedger;
 use toolcrib_mcp::{McpHomes, McpPersistence, McpServerSettings};
 
-use super::forward::ReplicaDoor;
-use super::forward::edge::ReplicaForwards;
 use super::mcp;
 use super::mcp::homes::ReplicaHomes;
 use super::routes::openapi;
-use super::state::{GatewayParts, GatewayState, ReplicaWays};
+use super::state::{GatewayParts, GatewayState};
 
 /// A server of the cribs of a file.
 pub(crate) fn gateway(parts: GatewayParts) -> Arc<GatewayState> {
@@ -32,23 +30,15 @@ pub(crate) fn gateway(parts: GatewayParts) -> Arc<GatewayState> {
         ..McpServerSettings::default()
     };
     let store = store.clone();
-    let replicas = cluster.as_ref().filter(|cluster| cluster.listen.is_some());
-    let replicas = replicas.map(|own| Arc::new(ReplicaDoor::new(own)));
-    let forwards = store.clone().zip(replicas.clone());
-    let forwards = forwards.map(|(store, door)| Arc::new(ReplicaForwards::new(store, door)));
-    let homes = store.as_ref().and_then(|store| ReplicaHomes::of(store, forwards.as_ref()));
-    // A task outlives its process only where there is another one to tell of it.
-    let tasks = store.clone().filter(|_| homes.is_some());
+    let homes = store.as_ref().and_then(ReplicaHomes::of);
     let persistence = McpPersistence {
-        tasks: tasks.map(|store| Arc::new(store) as Arc<dyn TaskLedger>),
         sessions: store.map(|store| Arc::new(store) as Arc<dyn SessionLedger>),
         secret: cluster.as_ref().map(|cluster| cluster.secret.clone()),
-        opens: cluster.as_ref().and_then(|cluster| cluster.opens.clone()),
         homes: homes.map(|homes| Arc::new(homes) as Arc<dyn McpHomes>),
     };
     let door = mcp::server(live, telemetry, settings, persistence);
     let document = LazyLock::new(document as fn() -> Bytes);
-    Arc::new(GatewayState::new(parts, door, document, ReplicaWays { door: replicas, forwards }))
+    Arc::new(GatewayState::new(parts, door, document))
 }
 
 fn document() -> Bytes {

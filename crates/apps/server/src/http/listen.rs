@@ -2,6 +2,7 @@
 //! room.
 pub(crate) mod accept;
 mod connection;
+mod header_timer;
 pub(crate) mod overload;
 pub(crate) mod peers;
 mod spare_descriptor;

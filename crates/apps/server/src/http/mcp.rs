@@ -25,7 +25,7 @@ use toolcrib_mcp::{
 use super::rest::tickets::{decides, enters};
 use crate::http::pipeline::authentication::lacking;
 use crate::http::routes::problem::HttpProblem;
-use crate::http::routes::request::{GatewayRequest, RequestArrival};
+use crate::http::routes::request::GatewayRequest;
 use crate::http::routes::route::ReplyFuture;
 use crate::telemetry::recent_calls::cut;
 use crate::telemetry::{ClientTransport, OperationErrorType, OperationTrace, OtlpSpan, Telemetry};
@@ -37,9 +37,7 @@ pub(crate) fn enter(asked: GatewayRequest) -> ReplyFuture {
         let profile = asked.segments.first().map(String::as_str);
         asked.permit(profile)?;
         insufficient_scope_hint(&asked, profile)?;
-        // One that was forwarded is counted where its client came in.
-        let is_of_client = asked.arrival == RequestArrival::Client;
-        let operation = if is_of_client { ActiveOperation::begin(&asked) } else { None };
+        let operation = ActiveOperation::begin(&asked);
         let GatewayRequest {
             gateway,
             method,
@@ -61,12 +59,7 @@ pub(crate) fn enter(asked: GatewayRequest) -> ReplyFuture {
         let (trace, trace_state) = own.unwrap_or((trace, trace_state));
         let guest = AuthenticatedCaller { caller, profile, trace: Some(trace), trace_state };
         // Pinned where it is made: it is large, and would be copied from hand to hand.
-        let answer = if is_of_client {
-            pin!(gateway.mcp.answer(guest, request)).await
-        } else {
-            pin!(gateway.mcp.answer_forwarded(guest, request)).await
-        };
-        let reply = ObservedBody::of(answer, operation);
+        let reply = ObservedBody::of(pin!(gateway.mcp.answer(guest, request)).await, operation);
         Ok(reply.map(|body| body.map_err(Into::into).boxed_unsync()))
     })
 }

@@ -15,13 +15,10 @@ use toolcrib_mcp::McpServer;
 use toolcrib_store::Store;
 
 use crate::freeze::FreezeGuard;
-use crate::gateway::follow::fleet::FleetWatch;
 use crate::http::a2a::push::registry::PushRegistry;
 use crate::http::agents::live::LiveRuns;
 use crate::http::agents::registry::AgentRegistry;
 use crate::http::changes::overlay_door::OverlayDoor;
-use crate::http::forward::ReplicaDoor;
-use crate::http::forward::edge::ReplicaForwards;
 use crate::http::listen::overload::OverloadReason;
 use crate::http::page::door::PageDoor;
 use crate::http::pipeline::authentication::Authenticator;
@@ -66,10 +63,6 @@ pub(crate) struct GatewayState {
     pub(crate) pushes: PushRegistry,
     /// What outlives the process; `None`: nothing does.
     pub(crate) store: Option<Store>,
-    /// The others that share it.
-    pub(crate) fleet: FleetWatch,
-    /// What other replicas are answered with, and asked.
-    pub(crate) replicas: ReplicaWays,
     /// The file that is in force; `None`: whoever serves has not said.
     file: Mutex<Option<Arc<Config>>>,
     /// The accepted tools.
@@ -86,13 +79,6 @@ pub(crate) struct GatewayState {
     pub(crate) leaves: CancellationToken,
     /// Cancelled when no more is to be begun.
     pub(crate) stop: CancellationToken,
-}
-
-/// How replicas are asked, and ask; `None`: the file does not say where.
-#[derive(Clone, Default)]
-pub(crate) struct ReplicaWays {
-    pub(crate) door: Option<Arc<ReplicaDoor>>,
-    pub(crate) forwards: Option<Arc<ReplicaForwards>>,
 }
 
 /// What the agents of A2A need besides.
@@ -139,12 +125,7 @@ impl GatewayState {
         }
     }
 
-    pub(crate) fn new(
-        parts: GatewayParts,
-        door: McpServer,
-        document: LazyLock<Bytes>,
-        replicas: ReplicaWays,
-    ) -> Self {
+    pub(crate) fn new(parts: GatewayParts, door: McpServer, document: LazyLock<Bytes>) -> Self {
         let GatewayParts {
             live,
             names,
@@ -185,14 +166,12 @@ impl GatewayState {
             refused_file: Mutex::default(),
             no_room: Mutex::default(),
             plans: PlanStore::default(),
-            running: Arc::new(ActiveBatches::of_record(store.clone())),
+            running: Arc::default(),
             replies,
             agents: AgentRegistry::default(),
-            runs: LiveRuns::new(runs, keys_for, stop.clone()).sharing(store.as_ref()),
+            runs: LiveRuns::new(runs, keys_for, stop.clone()),
             pushes: PushRegistry::new(pushes),
             store,
-            fleet: FleetWatch::default(),
-            replicas,
             is_encrypted: AtomicBool::new(false),
             started: AtomicBool::new(false),
             leaves: CancellationToken::new(),

@@ -6,20 +6,15 @@
 
 mod balancer;
 mod clients;
-mod clocks;
-mod database;
 mod replicas;
-mod shared_runs;
 
-use std::collections::HashSet;
 use std::io::Write as _;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-use serde_json::Value;
 use toolcrib_testkit::SeededRandom;
 
-use self::clients::{Crowd, Heard};
+use self::clients::Crowd;
 use self::replicas::Fleet;
 use crate::keep::postgres::cluster::Cluster;
 use crate::keep::upstream::Upstream;
@@ -43,14 +38,9 @@ fn seconds(name: &str) -> Option<Duration> {
 /// what came of it. Gives how many requests were not answered.
 fn disturbed(name: &str, pause: Duration, disturb: impl Fn(&Fleet, usize) + Sync) -> u32 {
     let Some(cluster) = Cluster::start_if_any(name) else { return 0 };
-    disturbed_over(&cluster.database("record"), pause, disturb)
-}
-
-/// The same over a database at this address.
-fn disturbed_over(url: &str, pause: Duration, disturb: impl Fn(&Fleet, usize) + Sync) -> u32 {
     let pause = seconds("TOOLCRIB_TEST_FLEET_EVERY").unwrap_or(pause);
     let upstream = Upstream::start();
-    let fleet = Fleet::start(3, url, &upstream);
+    let fleet = Fleet::start(3, &cluster.database("record"), &upstream);
     let seed = SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_secs();
     let crowd = Crowd::new(&fleet.balancer.address, &fleet.key);
     let faults = std::thread::scope(|scope| {
@@ -73,37 +63,13 @@ fn disturbed_over(url: &str, pause: Duration, disturb: impl Fn(&Fleet, usize) + 
         session.join().unwrap()
     });
     assert_eq!(faults, Vec::<String>::new(), "seed {seed}\n{}", fleet.told());
-    let calls = ended(&crowd).unwrap_or_else(|lacks| {
-        unreachable!("seed {seed}: {lacks:?}\n{}", fleet.told());
-    });
-    judge(seed, &calls, &upstream, &crowd.into_heard())
-}
-
-/// The calls on record, once each has its end; `Err`: those that have none.
-fn ended(crowd: &Crowd<'_>) -> Result<Vec<Value>, Vec<String>> {
-    let done = crowd.done();
-    let mut calls = Vec::new();
-    let mut lacks = Vec::new();
-    // Calls of replicas that were killed get their ends within their lease, and what a crash of
-    // the database took with it is written once more.
-    let has_ends = eventually(|| {
-        calls = crowd.record().unwrap_or_default();
-        let states = |wanted: &str| -> HashSet<String> {
-            let those = calls.iter().filter(|call| call["state"] == wanted);
-            those.filter_map(|call| call["id"].as_str().map(str::to_owned)).collect()
-        };
-        let succeeded = states("succeeded");
-        let running = states("running");
-        lacks = done.difference(&succeeded).cloned().chain(running).collect();
-        !calls.is_empty() && lacks.is_empty()
-    });
-    if has_ends { Ok(calls) } else { Err(lacks) }
-}
-
-/// Looks at what came of each call. Gives how many requests were not answered.
-fn judge(seed: u64, calls: &[Value], upstream: &Upstream, heard: &Heard) -> u32 {
+    // Calls of replicas that were killed get their ends within their lease.
+    let is_open = |calls: &[serde_json::Value]| calls.iter().any(|call| call["state"] == "running");
+    assert!(eventually(|| !is_open(&crowd.record())), "seed {seed}\n{}", fleet.told());
+    let calls = crowd.record();
+    let heard = crowd.into_heard();
     let mut ends = std::collections::HashMap::new();
-    for call in calls {
+    for call in &calls {
         let id = call["id"].as_str().unwrap().to_owned();
         ends.entry(id).or_insert_with(Vec::new).push(call["state"].as_str().unwrap().to_owned());
     }

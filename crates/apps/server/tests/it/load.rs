@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value;
 use toolcrib_load::{
     AgentSettings, MeasureSettings, MeasuredPrograms, RolloutSettings, SoakSettings,
-    StartupSettings, agents, durable, gateway, rollouts, soak, start, store, table,
+    StartupSettings, agents, durable, gateway, rollouts, soak, start, table,
 };
 
 use crate::peers::python_clients;
@@ -108,19 +108,4 @@ async fn the_benchmark_of_rollouts_measures_them_beside_their_slowest_and_a_barr
     assert!(seconds("median_ms") > 0.0 && seconds("median_beside_slow_ms") > 0.0, "{found}");
     let told = table(&serde_json::json!({ "rollouts": found }));
     assert!(told.lines().count() == 2 + 5 && !told.contains("NaN"), "{told}");
-}
-
-#[tokio::test(flavor = "multi_thread")]
-async fn the_benchmark_of_records_measures_a_file_a_database_and_one_that_is_shared() {
-    let Some(programs) = programs() else { return };
-    #[expect(clippy::disallowed_methods, reason = "the chores tell tests where things are")]
-    let Some(postgres) = std::env::var_os("TOOLCRIB_POSTGRES") else { return };
-    let folder = Folder::new();
-    let much = MeasureSettings { lasts: Duration::from_millis(200), rounds: 1, sessions: vec![2] };
-    let found = store(&programs, folder.path(), Path::new(&postgres), &much).await.unwrap();
-    let counted = errors(&found);
-    assert_eq!(counted.len(), 4, "{found}");
-    assert!(counted.iter().all(|count| **count == 0), "{found}");
-    let told = table(&serde_json::json!({ "store": found }));
-    assert!(told.lines().count() == 2 + 4 && !told.contains("NaN"), "{told}");
 }

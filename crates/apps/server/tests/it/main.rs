@@ -12,7 +12,6 @@ mod commands;
 mod deployed;
 mod effects;
 mod embedded;
-mod engines;
 mod fleet;
 mod keep;
 mod load;

@@ -30,16 +30,6 @@ pub(crate) fn python_clients() -> Option<PathBuf> {
     found
 }
 
-/// The Python with engines of workflows, and the programs of one of them.
-pub(crate) fn python_engines() -> Option<PathBuf> {
-    let found = variable("TOOLCRIB_PYTHON_ENGINES");
-    if found.is_none() {
-        let out = &mut std::io::stdout();
-        writeln!(out, "[skipped] no engines: `cargo xtask peers` installs them").unwrap();
-    }
-    found
-}
-
 impl Peers {
     pub(crate) fn find() -> Option<Self> {
         let peers = (|| {

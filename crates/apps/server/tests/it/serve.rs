@@ -127,4 +127,4 @@ mod toolsets;
 mod traces;
 mod two_minds;
 mod upstreams;
-pub(crate) mod wire;
+mod wire;

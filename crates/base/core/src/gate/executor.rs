@@ -158,11 +158,6 @@ impl Executor {
         &*self.0.ledger
     }
 
-    /// Calls that wait for their turn.
-    pub fn queued(&self) -> usize {
-        self.0.bounds.waiting()
-    }
-
     pub fn limits(&self) -> &CribLimits {
         &self.0.limits
     }

@@ -44,12 +44,7 @@ pub enum KeyState {
 pub enum KeyResult {
     Answered(Value),
     /// Its answer came after all, and takes the place of what was said before.
-    Late {
-        answer: Value,
-        /// The key of the ticket by which the call was let run: it may have been opened again and
-        /// taken by somebody else, and then nothing is to be said here.
-        ticket: Option<Box<IdempotencyKey>>,
-    },
+    Late(Value),
     /// `now` as long as this process lives, `later` for whoever asks after that: what nobody asked
     /// to be kept stays in no file.
     Told {

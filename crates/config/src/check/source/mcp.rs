@@ -185,7 +185,6 @@ impl ConfigChecker<'_, '_, '_> {
             client_metadata,
             scopes: raw.scopes.clone(),
             tokens,
-            shared: None,
             machine: raw.machine,
             document: None,
             learned: None,

@@ -70,7 +70,7 @@ impl KeyRows {
 
     pub(super) fn settle(&mut self, key: &IdempotencyKey, end: KeyResult) {
         let key = owned(key);
-        let late = matches!(end, KeyResult::Late { .. });
+        let late = matches!(end, KeyResult::Late(_));
         let Some(row) = self.rows.get_mut(&key) else { return };
         if !late && !matches!(row.state, KeyRowState::Runs) {
             return;
@@ -83,7 +83,7 @@ impl KeyRows {
             }
             KeyResult::Lost => row.state = KeyRowState::Lost,
             KeyResult::Answered(answer)
-            | KeyResult::Late { answer, .. }
+            | KeyResult::Late(answer)
             | KeyResult::Told { now: answer, .. } => {
                 let size = answer.to_string().len();
                 // Without room for the answer the key is still known: a second run would be worse.
@@ -149,10 +149,6 @@ mod tests {
         kept.begin(&key(name), Some(Fingerprint::of(&json!(arguments))))
     }
 
-    fn late(answer: Value) -> KeyResult {
-        KeyResult::Late { answer, ticket: None }
-    }
-
     fn text(bytes: usize) -> Value {
         Value::String("x".repeat(bytes - 2))
     }
@@ -167,13 +163,13 @@ mod tests {
         assert_eq!(begin(&mut kept, "a", 1), Ok(KeyState::Unknown));
         kept.settle(&key("a"), KeyResult::Answered(json!(1)));
         assert_eq!(begin(&mut kept, "a", 1), Ok(KeyState::Unknown), "it was lost before");
-        kept.settle(&key("a"), late(json!(1)));
+        kept.settle(&key("a"), KeyResult::Late(json!(1)));
         assert_eq!(begin(&mut kept, "a", 1), Ok(KeyState::Ended(json!(1))));
         // An answer for which there is no room is not known later, and its key still is.
         assert_eq!(begin(&mut kept, "b", 1), Ok(KeyState::New));
         kept.settle(&key("b"), KeyResult::Answered(text(MOST_BYTES + 1)));
         assert_eq!(begin(&mut kept, "b", 1), Ok(KeyState::Unknown));
-        kept.settle(&key("a"), late(json!(null)));
+        kept.settle(&key("a"), KeyResult::Late(json!(null)));
         assert_eq!(begin(&mut kept, "c", 1), Ok(KeyState::New));
         kept.settle(&key("c"), KeyResult::Answered(text(MOST_BYTES - 4)));
         assert_eq!(begin(&mut kept, "c", 1), Ok(KeyState::Ended(text(MOST_BYTES - 4))));

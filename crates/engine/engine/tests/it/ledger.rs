@@ -66,10 +66,7 @@ async fn keys_are_begun_once_and_tell_their_end(ledger: &dyn Ledger) {
     ledger.begin(&late, first).await.unwrap();
     ledger.settle(&late, KeyResult::Lost).await.unwrap();
     assert_eq!(ledger.begin(&late, first).await, Ok(KeyState::Unknown));
-    ledger
-        .settle(&late, KeyResult::Late { answer: json!("after all"), ticket: None })
-        .await
-        .unwrap();
+    ledger.settle(&late, KeyResult::Late(json!("after all"))).await.unwrap();
     assert_eq!(ledger.begin(&late, first).await, Ok(KeyState::Ended(json!("after all"))));
 
     let told = key("told");

@@ -13,7 +13,6 @@ use super::{Incarnation, ReplicaLife};
 use crate::address::DatabaseAddress;
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
-use crate::statements::jobs::left;
 use crate::statements::replicas::{self, Renewal};
 use crate::statements::schema;
 
@@ -78,13 +77,7 @@ async fn renew(address: &DatabaseAddress, life: &ReplicaLife, mut stopped: watch
                 life.break_off(StoreError::Database { place, told, source: None });
                 return;
             }
-            Err(error) => {
-                // What stands against it is told; that nobody answers is told by who asks.
-                let why = matches!(error, SessionError::Unfit(_))
-                    .then(|| error.at(&life.place().display().to_string()));
-                life.refused(why);
-                (session, pause) = (None, AGAIN);
-            }
+            Err(_) => (session, pause) = (None, AGAIN),
         }
     }
 }
@@ -116,7 +109,7 @@ async fn renew_once(
     };
     // By this machine's own clock, from before anything was said.
     let sent = Instant::now();
-    let said = life.said();
+    let said = life.settings.said.to_string();
     let renewal = replicas::renew(&session, current.id, life.settings.lease, &said);
     // A server that is silent is asked anew before the lease is over.
     let Ok(renewal) = tokio::time::timeout(life.settings.lease / 4, renewal).await else {
@@ -184,7 +177,6 @@ async fn reap_once(
         let interrupted = replicas::recover(&session, dead).await?;
         life.shared.interrupted.fetch_add(interrupted, Ordering::AcqRel);
     }
-    left::make_due_ready(&session).await?;
     *open = Some(session);
     Ok(())
 }

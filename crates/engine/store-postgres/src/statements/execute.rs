@@ -9,9 +9,7 @@ use toolcrib_store::writes::task::WriteTask;
 use toolcrib_store::writes::unwritten_end::UnwrittenEnd;
 
 use super::calls::{self, CallEnds, CallRows};
-use super::jobs::changes;
-use super::runs::written;
-use super::{client_tasks, history, keys, prune, results, tickets};
+use super::{history, keys, prune, results, runs_written, tickets};
 use crate::client_sessions;
 use crate::session::{Answer, Session};
 
@@ -47,11 +45,10 @@ pub(crate) async fn execute(
         }
     }
     ends.write(session).await?;
-    for job in &mut *jobs {
+    for job in jobs {
         others(session, &mut job.task, options).await?;
     }
-    // Last, because of what came of the others.
-    changes::write(session, owed, jobs).await
+    Ok(())
 }
 
 /// Ends in the order in which they came.
@@ -124,10 +121,7 @@ async fn others(session: &Session, task: &mut WriteTask, options: &StoreOptions)
         | WriteTask::Read(_)
         | WriteTask::Plan(_)
         | WriteTask::End(_)
-        | WriteTask::Begin(_)
-        | WriteTask::ClaimRuns(_)
-        | WriteTask::HoldRun(_)
-        | WriteTask::ReleaseRun(_) => Ok(()),
+        | WriteTask::Begin(_) => Ok(()),
         WriteTask::Resolve(resolve) => {
             resolve
                 .run_async(async |of| calls::resolve(session, &of.key, of.ending, None).await)
@@ -171,9 +165,6 @@ async fn others(session: &Session, task: &mut WriteTask, options: &StoreOptions)
         WriteTask::Session(write) => {
             write.run_async(async |asked| client_sessions::write(session, asked).await).await
         }
-        WriteTask::ClientTask(write) => {
-            write.run_async(async |asked| client_tasks::write(session, asked).await).await
-        }
         WriteTask::Flush(flush) => flush.run(|_| Ok(())),
         WriteTask::CreateRun(_)
         | WriteTask::AdvanceRun(_)
@@ -205,17 +196,21 @@ async fn of_keys(session: &Session, task: &mut WriteTask) -> Answer<()> {
 
 async fn of_runs(session: &Session, task: &mut WriteTask) -> Answer<()> {
     if let WriteTask::CreateRun(create) = task {
-        create.run_async(async |create| written::create(session, &create.0).await).await?;
+        create.run_async(async |create| runs_written::create(session, &create.0).await).await?;
     }
     if let WriteTask::AdvanceRun(advance) = task {
-        advance.run_async(async |of| written::advance(session, &of.run, &of.step).await).await?;
+        advance
+            .run_async(async |of| runs_written::advance(session, &of.run, &of.step).await)
+            .await?;
     }
     if let WriteTask::ForgetRun(forget) = task {
-        forget.run_async(async |of| written::forget(session, &of.caller, &of.run).await).await?;
+        forget
+            .run_async(async |of| runs_written::forget(session, &of.caller, &of.run).await)
+            .await?;
     }
     if let WriteTask::Note(note) = task {
         note.run_async(async |note| {
-            written::note(session, &note.run, &note.name, note.text.as_deref()).await
+            runs_written::note(session, &note.run, &note.name, note.text.as_deref()).await
         })
         .await?;
     }

@@ -3,14 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use tokio_postgres::Row;
-use tokio_postgres::types::ToSql;
 use toolcrib_core::{Caller, Checkpoint, IdempotencyKey, KeyState};
 use toolcrib_store::StoreOptions;
 use toolcrib_store::rows::keys::{KeyHold, KeySettlement, named};
 use toolcrib_store::writes::key_claim::KeyClaimTask;
 
-use super::NOW;
-use super::tickets::claimed_tickets;
+use super::{NOW, claimed_tickets};
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
 
@@ -336,21 +334,9 @@ pub(crate) async fn settle(
             let settle = format!("UPDATE keys SET state = 'ended', response = $7 {OF} {BEGUN}");
             session.change(&settle, &[tenant, subject, tool, key, of.0, &of.1, answer]).await?;
         }
-        KeySettlement::Late { answer, ticket: None } => {
+        KeySettlement::Late(answer) => {
             let settle = format!("UPDATE keys SET state = 'ended', response = $5 {OF}");
             session.change(&settle, &[tenant, subject, tool, key, answer]).await?;
-        }
-        KeySettlement::Late { answer, ticket: Some(ticket) } => {
-            // Opened again, the ticket may be another replica's by now, whose answer this is.
-            let settle = format!(
-                "UPDATE keys SET state = 'ended', response = $5 {OF} AND EXISTS (SELECT 1 \
-                 FROM keys AS held WHERE held.tenant = $1 AND held.subject = $2 \
-                 AND held.tool = $6 AND held.key = $7 AND held.owner = ANY ($8::bigint[]))"
-            );
-            let (of_ticket, name) = (&named(ticket), &ticket.key);
-            let values: [&(dyn ToSql + Sync); 8] =
-                [tenant, subject, tool, key, answer, of_ticket, name, of.0];
-            session.change(&settle, &values).await?;
         }
         KeySettlement::Lost => {
             let lose = format!("UPDATE keys SET state = 'unknown' {OF} {BEGUN}");

@@ -5,10 +5,8 @@ use std::time::Duration;
 use toolcrib_store::StoreOptions;
 use toolcrib_store::clock::WallTime;
 
-use super::runs::written;
 use super::schema::{self, TenantLock};
-use super::{NOW, jobs, replicas, results};
-
+use super::{NOW, replicas, results, runs_written};
 use crate::session::{Answer, Session};
 
 /// Rows of one kind that one step looks at.
@@ -31,9 +29,7 @@ pub(crate) async fn step(session: &Session, options: &StoreOptions) -> Answer<bo
         return Ok(false);
     }
     let now = WallTime::now();
-    let mut removed = calls(session, options, now).await?
-        + replicas::prune(session).await?
-        + jobs::prune(session).await?;
+    let mut removed = calls(session, options, now).await? + replicas::prune(session).await?;
     for (sql, age) in [
         (
             format!(
@@ -52,8 +48,14 @@ pub(crate) async fn step(session: &Session, options: &StoreOptions) -> Answer<bo
             ),
             Duration::ZERO,
         ),
-        expired("client_sessions"),
-        expired("client_tasks"),
+        (
+            format!(
+                "DELETE FROM client_sessions WHERE name IN (SELECT name FROM client_sessions \
+                 WHERE expires <= {NOW} - $1::bigint ORDER BY expires LIMIT $2) \
+                 AND expires <= {NOW} - $1::bigint"
+            ),
+            Duration::ZERO,
+        ),
         (
             format!(
                 "DELETE FROM results WHERE handle IN (SELECT handle FROM results \
@@ -78,16 +80,6 @@ pub(crate) async fn step(session: &Session, options: &StoreOptions) -> Answer<bo
     }
     removed += runs(session, options, now).await?;
     Ok(removed > 0)
-}
-
-/// Those rows of a table whose life is over; whoever lengthens one meanwhile keeps it.
-fn expired(table: &str) -> (String, Duration) {
-    let delete = format!(
-        "DELETE FROM {table} WHERE name IN (SELECT name FROM {table} \
-         WHERE expires <= {NOW} - $1::bigint ORDER BY expires LIMIT $2) \
-         AND expires <= {NOW} - $1::bigint"
-    );
-    (delete, Duration::ZERO)
 }
 
 /// The number of which all up to it are too many.
@@ -120,7 +112,7 @@ async fn runs(session: &Session, options: &StoreOptions, now: WallTime) -> Answe
             if room < 0 && removed > 0 {
                 return Ok(removed);
             }
-            written::remove(session, row.try_get(0)?).await?;
+            runs_written::remove(session, row.try_get(0)?).await?;
             removed += 1;
         }
     }

@@ -1,10 +1,6 @@
 //! The replicas that share a record: that they live, and what is left of those that do not.
 
-pub(crate) mod fleet;
-
 use std::time::Duration;
-
-use toolcrib_store::reads::LiveReplica;
 
 use super::schema;
 use crate::error::SessionError;
@@ -17,16 +13,13 @@ const GRACE: &str = "interval '1 second'";
 /// Replicas that are over and stay for notes of how far a record had come.
 const KEPT: i64 = 10_000;
 
-/// Replicas that are asked about one thing, at the most.
-const MOST_ASKED: i64 = 64;
-
 /// What a replica says of itself.
 pub(crate) struct NewReplica<'a> {
     pub(crate) name: &'a str,
     pub(crate) version: &'a str,
     pub(crate) address: Option<&'a str>,
-    /// The digests of the secrets by which it opens; by the first it seals.
-    pub(crate) opens: &'a [String],
+    /// The digest of the secret.
+    pub(crate) secret: &'a str,
     /// JSON.
     pub(crate) said: &'a str,
     pub(crate) lease: Duration,
@@ -36,17 +29,14 @@ pub(crate) struct NewReplica<'a> {
 pub(crate) async fn register(session: &Session, new: &NewReplica<'_>) -> Answer<i64> {
     // One at a time, so that each sees those before it.
     session.batch("BEGIN; UPDATE store SET owner = '', groups = groups + 1").await?;
-    let seals = new.opens.first().map(String::as_str).unwrap_or_default();
-    // Each must open what the other seals. A release before says nothing of what it opens.
     let stranger = session
         .row(
             &format!(
                 "SELECT id, coalesce(' at ' || address, '') FROM replicas WHERE state = 'live' \
-                 AND lease_until >= clock_timestamp() - {GRACE} AND (secret <> ALL ($1::text[]) \
-                 OR secret <> $2 AND NOT coalesce(said -> 'opens' ? $2, false)) \
+                 AND lease_until >= clock_timestamp() - {GRACE} AND secret <> $1 \
                  ORDER BY id LIMIT 1"
             ),
-            &[&new.opens, &seals],
+            &[&new.secret],
         )
         .await?;
     if let Some(row) = stranger {
@@ -62,7 +52,14 @@ pub(crate) async fn register(session: &Session, new: &NewReplica<'_>) -> Answer<
             "INSERT INTO replicas (name, version, address, secret, lease_until, said) VALUES \
              ($1, $2, $3, $4, clock_timestamp() + make_interval(secs => $5), $6::text::jsonb) \
              RETURNING id",
-            &[&new.name, &new.version, &new.address, &seals, &new.lease.as_secs_f64(), &new.said],
+            &[
+                &new.name,
+                &new.version,
+                &new.address,
+                &new.secret,
+                &new.lease.as_secs_f64(),
+                &new.said,
+            ],
         )
         .await?;
     let id = row.ok_or(SessionError::Unreadable("no number"))?.try_get(0)?;
@@ -165,17 +162,6 @@ pub(super) async fn prune(session: &Session) -> Answer<u64> {
                WHERE state = 'over' ORDER BY id DESC OFFSET $1 LIMIT 500) RETURNING id) \
                DELETE FROM replica_groups USING old WHERE replica = old.id";
     session.change(old, &[&KEPT]).await
-}
-
-/// Those whose leases last and that say where they are reached: the one of that name, or all.
-pub(crate) async fn live(session: &Session, name: Option<&str>) -> Answer<Vec<LiveReplica>> {
-    let list = "SELECT name, address FROM replicas WHERE state = 'live' AND address IS NOT NULL \
-                AND lease_until >= clock_timestamp() AND ($1::text IS NULL OR name = $1) \
-                ORDER BY id DESC LIMIT $2";
-    let found = session.rows(list, &[&name, &MOST_ASKED]).await?;
-    let live =
-        found.iter().map(|row| Ok(LiveReplica { name: row.try_get(0)?, address: row.try_get(1)? }));
-    live.collect()
 }
 
 /// Whether nothing of the replica with that name goes on any more. One that is dead is over once its

@@ -1,8 +1,4 @@
-//! Runs of agents, as they are read; `written` has how they are written.
-
-pub(crate) mod written;
-
-use std::collections::HashMap;
+//! Runs of agents, as they are read.
 
 use tokio_postgres::Row;
 use tokio_postgres::types::ToSql;
@@ -53,17 +49,6 @@ pub(crate) async fn events(
         )
         .await?;
     found.iter().map(|row| Ok(row.try_get(0)?)).collect()
-}
-
-/// How many events each of these runs has told.
-pub(crate) async fn event_counts(
-    session: &Session,
-    runs: &[String],
-) -> Answer<HashMap<String, u64>> {
-    let count = "SELECT id, events FROM runs WHERE id = ANY ($1::text[])";
-    let found = session.rows(count, &[&runs]).await?;
-    let counted = |row: &Row| Ok((row.try_get(0)?, row.try_get::<_, i64>(1)?.unsigned_abs()));
-    found.iter().map(counted).collect()
 }
 
 /// The runs of a caller before a number, newest first.

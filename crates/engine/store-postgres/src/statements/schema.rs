@@ -5,7 +5,6 @@ use std::time::Duration;
 use toolcrib_core::ResultHandle;
 use toolcrib_store::clock::WallTime;
 
-use super::jobs::left;
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
 
@@ -14,9 +13,6 @@ const STEPS: &[&str] = &[
     include_str!("../schema/1.sql"),
     include_str!("../schema/2.sql"),
     include_str!("../schema/3.sql"),
-    include_str!("../schema/4.sql"),
-    include_str!("../schema/5.sql"),
-    include_str!("../schema/6.sql"),
 ];
 
 /// The lock of the one who writes: "crib" in ASCII.
@@ -152,16 +148,12 @@ async fn make_missing(session: &Session) -> Answer<()> {
     Ok(())
 }
 
-/// The form that this release knows.
-pub(crate) fn newest() -> i32 {
-    i32::try_from(STEPS.len()).unwrap_or(i32::MAX)
-}
-
 /// The form of the tables that are there; `None`: there are none yet.
 async fn form(session: &Session) -> Answer<Option<i32>> {
     let found = session.row("SELECT form FROM store", &[]).await?;
     let found = found.map(|row| row.try_get::<_, i32>(0)).transpose()?;
-    if found.is_some_and(|found| found > newest()) {
+    let known = i32::try_from(STEPS.len()).unwrap_or(i32::MAX);
+    if found.is_some_and(|found| found > known) {
         return Err(SessionError::unfit(
             "was written by a newer release: use that release, or name another database",
         ));
@@ -256,10 +248,6 @@ pub(crate) async fn recover(session: &Session) -> Answer<usize> {
 
 /// The same within a transaction, of one replica or of all.
 pub(crate) async fn recover_rows(session: &Session, of: Option<i64>) -> Answer<usize> {
-    match of {
-        Some(id) => left::of_dead(session, id).await?,
-        None => session.batch(left::FORGET).await?,
-    }
     let now = WallTime::now().0;
     let of = |column: &str| of.map(|id| format!(" AND {column} = {id}")).unwrap_or_default();
     let (owner, claimed_by) = (of("owner"), of("claimed_by"));

@@ -1,7 +1,5 @@
 //! Parked calls.
 
-pub(crate) mod claimed_tickets;
-
 use tokio_postgres::Row;
 use toolcrib_core::{Caller, IdempotencyKey, OpenTickets, ParkedCall, TicketError, TicketId};
 use toolcrib_store::StoreOptions;
@@ -10,7 +8,7 @@ use toolcrib_store::rows::keys::KeySettlement;
 use toolcrib_store::rows::tickets::{NewTicket, StoredTicket};
 
 use super::schema::{self, TenantLock};
-use super::{NOW, json, keys};
+use super::{NOW, claimed_tickets, json, keys};
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
 

@@ -17,11 +17,9 @@ mod cluster;
 mod copied;
 mod cut;
 mod encrypted;
-mod fleet;
 /// What every store does with its record of calls.
 #[path = "../../../store/tests/it/history.rs"]
 mod history;
-mod jobs;
 /// What every store does with runs.
 #[path = "../../../store/tests/it/kept_runs.rs"]
 mod kept_runs;
@@ -65,7 +63,6 @@ mod taken;
 /// What every ledger does with tickets.
 #[path = "../../../engine/tests/it/tickets.rs"]
 mod tickets;
-mod tokens;
 mod unfit;
 
 use std::sync::Arc;

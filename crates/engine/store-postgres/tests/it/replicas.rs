@@ -26,7 +26,6 @@ const SECRET: &str = "a secret of a test, which has thirty-two bytes and more";
 pub(crate) fn settings() -> ReplicaSettings {
     ReplicaSettings {
         secret: Secret::new(SECRET),
-        opens: None,
         address: Some("https://10.0.3.7:7411".to_owned()),
         lease: LEASE,
         version: "1.2.3".to_owned(),
@@ -38,16 +37,16 @@ fn share_within(url: &str, options: StoreOptions) -> Result<Store, StoreError> {
     Database::at(url).unwrap().shared(settings()).open(options)
 }
 
-pub(crate) fn share(url: &str) -> Store {
+fn share(url: &str) -> Store {
     share_within(url, StoreOptions::default()).unwrap()
 }
 
-pub(crate) fn key(name: &str) -> IdempotencyKey {
+fn key(name: &str) -> IdempotencyKey {
     let tool = ToolName::new("pay").unwrap();
     IdempotencyKey { caller: Caller::local(), tool, source: None, key: name.to_owned() }
 }
 
-pub(crate) fn arguments() -> Fingerprint {
+fn arguments() -> Fingerprint {
     Fingerprint::of(&json!({}))
 }
 
@@ -61,7 +60,7 @@ async fn recorded(store: &Store, name: &str) -> KeyState {
 }
 
 /// Waits until something holds, which it does sooner or later.
-pub(crate) async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
+async fn until(what: &str, mut holds: impl AsyncFnMut() -> bool) {
     let end = Instant::now() + Duration::from_mins(1);
     while !holds().await {
         assert!(Instant::now() < end, "{what}");
@@ -404,81 +403,7 @@ async fn tables_of_the_release_before_are_shared_once_they_are_brought_up() {
     cluster.sql("record", &made).unwrap();
     let stores = [share(&url), share(&url)];
     let ended = "SELECT form, ending, interrupted, state FROM store, calls, keys";
-    assert_eq!(cluster.sql("record", ended).unwrap(), "6|unknown|t|unknown\n");
+    assert_eq!(cluster.sql("record", ended).unwrap(), "3|unknown|t|unknown\n");
     assert_eq!(begin(&stores[0], "next").await, KeyState::New);
     assert_eq!(begin(&stores[1], "next").await, KeyState::Running);
-}
-
-/// What a replica says that was stopped between taking a ticket and planning its call, while another
-/// one took the ticket that had been opened again.
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn whoever_lost_a_ticket_to_another_replica_says_nothing_under_the_key_of_its_caller() {
-    let cluster = Cluster::start("lost");
-    let url = cluster.database("record");
-    let proxy = Proxy::start(cluster.folder());
-    let (stopped, other) = (share(&proxy.url("record")), share(&url));
-    let (caller, ticket) = (Caller::local(), TicketId::claimed("ticket"));
-    let (of_caller, of_ticket) = (key("asked"), IdempotencyKey::of_ticket(&caller, &ticket));
-    // The call is parked, and its caller told so.
-    assert_eq!(begin(&stopped, "asked").await, KeyState::New);
-    let settle = async |store: &Store, key: &IdempotencyKey, end: KeyResult| {
-        toolcrib_core::KeyLedger::settle(store, key, end).await.unwrap();
-    };
-    settle(&stopped, &of_caller, KeyResult::Answered(json!("waits"))).await;
-    other.park(parked("ticket")).await.unwrap();
-    stopped.claim(&ticket, &caller).await.unwrap();
-    proxy.set(Way::Shut);
-    until("the ticket is open again", async || other.claim(&ticket, &caller).await.is_ok()).await;
-    let late = |answer: &str| KeyResult::Late {
-        answer: json!(answer),
-        ticket: Some(Box::new(of_ticket.clone())),
-    };
-    let told = |now: &str| KeyResult::Told { now: json!(now), later: json!([now]) };
-    let call = MadeCall { keys: vec![of_ticket.clone()], ..MadeCall::of(1, &[]) };
-    other.planned(call.planned()).await.unwrap();
-    settle(&other, &of_ticket, told("done")).await;
-    settle(&other, &of_caller, late("done")).await;
-    proxy.set(Way::Open);
-    until("it goes on", async || stopped.works().is_ok()).await;
-    stopped.planned(call.planned()).await.unwrap_err();
-    settle(&stopped, &of_ticket, told("not run")).await;
-    settle(&stopped, &of_caller, late("not run")).await;
-    stopped.flush().await.unwrap();
-    for store in [&stopped, &other] {
-        assert_eq!(recorded(store, "asked").await, KeyState::Ended(json!("done")));
-    }
-    let of_both = [stopped.recorded(&of_ticket).await, other.recorded(&of_ticket).await];
-    let of_both = of_both.map(Result::unwrap);
-    assert_eq!(of_both, [KeyState::Ended(json!(["done"])), KeyState::Ended(json!("done"))]);
-    // Whoever holds the ticket may still say more.
-    settle(&other, &of_caller, late("done after all")).await;
-    assert_eq!(recorded(&stopped, "asked").await, KeyState::Ended(json!("done after all")));
-}
-
-#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
-async fn a_secret_is_exchanged_in_steps_of_which_none_can_be_left_out() {
-    let cluster = Cluster::start("exchanged");
-    let url = cluster.database("record");
-    let open = |seals: &str, opens: Option<&str>| {
-        let [secret, opens] = [Some(seals), opens].map(|text| text.map(Secret::new));
-        let settings = ReplicaSettings { secret: secret.unwrap(), opens, ..settings() };
-        Database::at(&url).unwrap().shared(settings).open(StoreOptions::default())
-    };
-    let is_refused = |seals: &str, opens: Option<&str>| {
-        open(seals, opens).err().is_some_and(|error| error.to_string().contains("another secret"))
-    };
-    let mut all = vec![open("old", None).unwrap()];
-    // It would seal what the others cannot open.
-    assert!(is_refused("new", Some("old")) && is_refused("new", None));
-    all.push(open("old", Some("new")).unwrap());
-    assert!(is_refused("new", Some("old")));
-    // No one is left that opens the old one alone.
-    drop(all.remove(0));
-    all.push(open("new", Some("old")).unwrap());
-    assert!(is_refused("new", None) && is_refused("old", None));
-    drop(all.remove(0));
-    all.push(open("new", None).unwrap());
-    drop(all.remove(0));
-    assert!(is_refused("old", Some("new")));
-    open("new", None).unwrap();
 }

@@ -85,22 +85,3 @@ fn a_standby_that_need_not_have_what_was_confirmed_is_refused() {
     }
     assert_eq!(told(&url), "opened");
 }
-
-#[test]
-fn a_server_without_a_standby_is_refused_where_one_is_to_take_over() {
-    let cluster = Cluster::start("failover");
-    let url = cluster.database("record");
-    let told = || {
-        let database = Database::at(&url).unwrap().demanding_standby();
-        let opened = database.open(StoreOptions::default());
-        opened.map_or_else(|error| error.to_string(), |_| "opened".to_owned())
-    };
-    assert!(told().contains("which `failover` asks for: name one"), "{}", told());
-    cluster.reload(
-        "ALTER SYSTEM SET synchronous_standby_names = 'standby'",
-        "synchronous_standby_names",
-        "standby",
-    );
-    let tried = Database::at(&url).unwrap().demanding_standby();
-    tried.try_out(&StoreOptions::default()).unwrap();
-}

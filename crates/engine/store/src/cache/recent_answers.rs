@@ -14,48 +14,39 @@ const MOST: usize = 256;
 const LARGEST: usize = 256 * 1024;
 
 #[derive(Default)]
-pub(crate) struct RecentAnswers(Mutex<VecDeque<RecentAnswer>>);
-
-struct RecentAnswer {
-    key: IdempotencyKey,
-    now: Value,
-    /// What stands on record in its place. Where something else does, another process answered.
-    later: Value,
-}
+pub(crate) struct RecentAnswers(Mutex<VecDeque<(IdempotencyKey, Value)>>);
 
 impl RecentAnswers {
-    fn all(&self) -> MutexGuard<'_, VecDeque<RecentAnswer>> {
+    fn all(&self) -> MutexGuard<'_, VecDeque<(IdempotencyKey, Value)>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    pub(crate) fn put(&self, key: &IdempotencyKey, now: &Value, later: &Value) {
-        if now.to_string().len() > LARGEST {
+    pub(crate) fn put(&self, key: &IdempotencyKey, answer: &Value) {
+        if answer.to_string().len() > LARGEST {
             return;
         }
         let mut all = self.all();
         if all.len() == MOST {
             all.pop_front();
         }
-        all.push_back(RecentAnswer { key: key.clone(), now: now.clone(), later: later.clone() });
+        all.push_back((key.clone(), answer.clone()));
     }
 
     /// An answer that came after all, in the place of the one that is told.
     pub(crate) fn replace(&self, key: &IdempotencyKey, answer: &Value) {
         let mut all = self.all();
         let before = all.len();
-        all.retain(|told| !is_same(&told.key, key));
+        all.retain(|(told, _)| !is_same(told, key));
         let was_told = all.len() < before;
         drop(all);
         if was_told {
-            self.put(key, answer, answer);
+            self.put(key, answer);
         }
     }
 
-    /// `later`: what is on record.
-    pub(crate) fn get(&self, key: &IdempotencyKey, later: &Value) -> Option<Value> {
+    pub(crate) fn get(&self, key: &IdempotencyKey) -> Option<Value> {
         let all = self.all();
-        let told = all.iter().rev().find(|told| is_same(&told.key, key) && told.later == *later);
-        told.map(|told| told.now.clone())
+        all.iter().rev().find(|(told, _)| is_same(told, key)).map(|(_, answer)| answer.clone())
     }
 }
 

@@ -5,7 +5,6 @@ use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use serde_json::{Map, Value};
 use toolcrib_core::CallKey;
 
 use crate::clock::WallTime;
@@ -21,10 +20,6 @@ pub struct OwnLease {
     /// The name of the replica that this process is by now.
     name: Mutex<Option<String>>,
     asked: Mutex<VecDeque<(CallKey, WallTime)>>,
-    /// Why it was not renewed the last time, if that was said.
-    trouble: Mutex<Option<StoreError>>,
-    /// What the others are told of the moment.
-    report: Mutex<Map<String, Value>>,
 }
 
 #[derive(Default)]
@@ -48,16 +43,10 @@ impl OwnLease {
 
     /// The others wait until then before they take this process for dead.
     pub fn hold(&self, until: Instant) {
-        self.refuse(None);
         let mut state = self.state();
         if !matches!(*state, LeaseState::Broken(_)) {
             *state = LeaseState::Until(until);
         }
-    }
-
-    /// It was not renewed, and this is why; `None`: nothing is known to keep it from being renewed.
-    pub fn refuse(&self, why: Option<StoreError>) {
-        *self.trouble.lock().unwrap_or_else(PoisonError::into_inner) = why;
     }
 
     /// From now on this process is the replica of that name, which no other is or was.
@@ -68,16 +57,6 @@ impl OwnLease {
     /// The name of the replica that this process is; `None`: it is alone.
     pub fn name(&self) -> Option<String> {
         self.name.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
-    /// From now on the others are told this.
-    pub fn tell(&self, report: Map<String, Value>) {
-        *self.report.lock().unwrap_or_else(PoisonError::into_inner) = report;
-    }
-
-    /// What the others are to be told; nothing, as long as nobody said it.
-    pub fn report(&self) -> Map<String, Value> {
-        self.report.lock().unwrap_or_else(PoisonError::into_inner).clone()
     }
 
     /// From now on it does nothing more, and this is why.
@@ -92,18 +71,13 @@ impl OwnLease {
     /// Why nothing may be begun now.
     pub fn lapsed(&self, place: &Path) -> Option<StoreError> {
         match &*self.state() {
-            LeaseState::Until(until) if *until <= Instant::now() => {
-                let trouble = self.trouble.lock().unwrap_or_else(PoisonError::into_inner).clone();
-                Some(trouble.unwrap_or_else(|| {
-                    StoreError::Database {
-                    place: place.display().to_string(),
-                    told: "did not renew the lease of this replica in time: look at its database, \
-                           and at the network between; it goes on by itself"
-                        .into(),
-                    source: None,
-                }
-                }))
-            }
+            LeaseState::Until(until) if *until <= Instant::now() => Some(StoreError::Database {
+                place: place.display().to_string(),
+                told: "did not renew the lease of this replica in time: look at its database, and \
+                       at the network between; it goes on by itself"
+                    .into(),
+                source: None,
+            }),
             LeaseState::Broken(error) => Some(error.clone()),
             LeaseState::Alone | LeaseState::Until(_) => None,
         }

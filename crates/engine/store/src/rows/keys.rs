@@ -40,11 +40,7 @@ pub fn named(key: &IdempotencyKey) -> String {
 pub enum KeySettlement {
     Answered(String),
     /// It takes the place of what was written before.
-    Late {
-        answer: String,
-        /// The key of the ticket by which the call was let run, which is to be held by who says it.
-        ticket: Option<Box<IdempotencyKey>>,
-    },
+    Late(String),
     Lost,
     Free,
 }
@@ -54,8 +50,7 @@ impl KeySettlement {
     pub fn of(end: &KeyResult) -> Self {
         match end {
             KeyResult::Answered(answer) => written(answer).map_or(Self::Lost, Self::Answered),
-            KeyResult::Late { answer, ticket } => written(answer)
-                .map_or(Self::Lost, |answer| Self::Late { answer, ticket: ticket.clone() }),
+            KeyResult::Late(answer) => written(answer).map_or(Self::Lost, Self::Late),
             KeyResult::Told { later, .. } => written(later).map_or(Self::Lost, Self::Answered),
             KeyResult::Lost => Self::Lost,
             KeyResult::Free => Self::Free,
@@ -64,7 +59,7 @@ impl KeySettlement {
 
     pub fn size(&self) -> usize {
         match self {
-            Self::Answered(answer) | Self::Late { answer, .. } => answer.len(),
+            Self::Answered(answer) | Self::Late(answer) => answer.len(),
             Self::Lost | Self::Free => 0,
         }
     }

@@ -58,15 +58,9 @@ pub(super) fn execute(
         WriteTask::ForgetRun(forget) => {
             forget.run(|forget| runs::forget(connection, &forget.caller, &forget.run))
         }
-        // A process that is alone takes up its runs by itself.
-        WriteTask::ClaimRuns(claim) => claim.run(|_| Ok(Vec::new())),
-        WriteTask::HoldRun(hold) => hold.run(|_| Ok(true)),
-        WriteTask::ReleaseRun(release) => release.run(|_| Ok(())),
         WriteTask::Note(note) => note
             .run(|note| run_notes::write(connection, &note.run, &note.name, note.text.as_deref())),
         WriteTask::Session(session) => session.run(|asked| sessions::write(connection, asked)),
-        // A file has one process, whose tasks end with it.
-        WriteTask::ClientTask(task) => task.run(|_| Ok(())),
         WriteTask::Prune(prune) => prune.run(|_| prune::step(connection, options)),
         WriteTask::Flush(flush) => flush.run(|_| Ok(())),
         #[cfg(test)]

@@ -2,19 +2,17 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
-use std::time::Duration;
 
 use toolcrib_core::{
     Caller, Content, Ending, IdempotencyKey, KeyState, OpenTickets, ParkedCall, ResultHandle,
-    RunSummary, SessionRecord, StoredRun, TaskRecord, TicketId, UncertainCall,
+    RunSummary, SessionRecord, StoredRun, TicketId, UncertainCall,
 };
 
 use super::read_pool::ReadPool;
 use super::statements::{calls, history, keys, results, run_notes, runs, sessions, tickets};
 use crate::clock::WallTime;
-use crate::reads::{JobLoad, LiveReplica, Reading, StoreReads};
+use crate::reads::{Reading, StoreReads};
 use crate::rows::calls::DuplicateQuery;
-use crate::rows::fleet::Fleet;
 use crate::rows::history::{CallCursor, CallFilter, CallPage, CallRecord};
 
 impl StoreReads for ReadPool {
@@ -124,36 +122,12 @@ impl StoreReads for ReadPool {
         Box::pin(self.read(move |file| sessions::find(file, &name)))
     }
 
-    fn client_task(&self, _: String) -> Reading<'_, Option<TaskRecord>> {
-        Box::pin(std::future::ready(Ok(None)))
-    }
-
     fn ended_sessions(&self, names: Vec<String>) -> Reading<'_, Vec<String>> {
         Box::pin(self.read(move |connection| sessions::ended(connection, names)))
-    }
-
-    fn load(&self, _: String) -> Reading<'_, JobLoad> {
-        Box::pin(std::future::ready(Ok(JobLoad::default())))
-    }
-
-    fn event_counts(&self, runs: Vec<String>) -> Reading<'_, HashMap<String, u64>> {
-        Box::pin(self.read(move |file| runs::event_counts(file, &runs)))
-    }
-
-    fn any_ready(&self) -> Reading<'_, bool> {
-        Box::pin(std::future::ready(Ok(false)))
     }
 
     fn is_over(&self, _: String) -> Reading<'_, bool> {
         // A file has one process at a time.
         Box::pin(std::future::ready(Ok(true)))
-    }
-
-    fn fleet(&self, _: Duration) -> Reading<'_, Fleet> {
-        Box::pin(std::future::ready(Ok(Fleet::default())))
-    }
-
-    fn live_replicas(&self, _: Option<String>) -> Reading<'_, Vec<LiveReplica>> {
-        Box::pin(std::future::ready(Ok(Vec::new())))
     }
 }

@@ -111,8 +111,8 @@ impl KeyLedger for Store {
         end: KeyResult,
     ) -> BoxFuture<'a, Result<(), LedgerError>> {
         match &end {
-            KeyResult::Told { now, later } => self.0.told.put(key, now, later),
-            KeyResult::Late { answer, .. } => self.0.told.replace(key, answer),
+            KeyResult::Told { now, .. } => self.0.told.put(key, now),
+            KeyResult::Late(answer) => self.0.told.replace(key, answer),
             KeyResult::Answered(_) | KeyResult::Lost | KeyResult::Free => {}
         }
         Box::pin(async move { Ok(self.write_end(key, KeySettlement::of(&end)).await?) })
@@ -141,9 +141,7 @@ impl KeyLedger for Store {
     ) -> BoxFuture<'a, Result<KeyState, LedgerError>> {
         Box::pin(async move {
             Ok(match self.0.readers.recorded(key.clone()).await? {
-                KeyState::Ended(later) => {
-                    KeyState::Ended(self.0.told.get(key, &later).unwrap_or(later))
-                }
+                KeyState::Ended(later) => KeyState::Ended(self.0.told.get(key).unwrap_or(later)),
                 begun @ (KeyState::New
                 | KeyState::Running
                 | KeyState::Unknown

@@ -1,6 +1,5 @@
 //! What is asked of the rows of calls, keys, tickets and kept results.
 
-pub mod client_task_requests;
 pub mod session_requests;
 
 use toolcrib_core::{

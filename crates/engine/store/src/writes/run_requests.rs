@@ -1,7 +1,5 @@
 //! What is asked of the rows of runs.
 
-pub mod job_requests;
-
 use toolcrib_core::{Caller, RunLedgerError};
 
 use super::awaited::WriteRequest;

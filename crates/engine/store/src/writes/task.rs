@@ -3,14 +3,12 @@
 use super::awaited::AwaitedWrite;
 use super::key_claim::KeyClaimTask;
 use super::read_calls::ReadCallTask;
-use super::requests::client_task_requests::WriteClientTask;
 use super::requests::session_requests::WriteSession;
 use super::requests::{
     BindKeys, ClaimTicket, FindUnknown, FlushAll, JudgeCall, KeepResult, LeaveCheckpoint,
     ParkTicket, PlanCall, PruneStep, ResolveCall, TakeUpKey,
 };
 use super::retry_queue::EndTask;
-use super::run_requests::job_requests::{ClaimRuns, HoldRun, ReleaseRun};
 use super::run_requests::{AdvanceRun, CreateRun, ForgetRun, WriteNote};
 #[cfg(test)]
 use super::stop::Stop;
@@ -42,11 +40,7 @@ pub enum WriteTask {
     AdvanceRun(AwaitedWrite<AdvanceRun>),
     ForgetRun(AwaitedWrite<ForgetRun>),
     Note(AwaitedWrite<WriteNote>),
-    ClaimRuns(AwaitedWrite<ClaimRuns>),
-    HoldRun(AwaitedWrite<HoldRun>),
-    ReleaseRun(AwaitedWrite<ReleaseRun>),
     Session(AwaitedWrite<WriteSession>),
-    ClientTask(AwaitedWrite<WriteClientTask>),
     Prune(AwaitedWrite<PruneStep>),
     Flush(AwaitedWrite<FlushAll>),
     #[cfg(test)]
@@ -76,11 +70,7 @@ impl WriteTask {
             Self::AdvanceRun(advance) => advance.answer(group),
             Self::ForgetRun(forget) => forget.answer(group),
             Self::Note(note) => note.answer(group),
-            Self::ClaimRuns(claim) => claim.answer(group),
-            Self::HoldRun(hold) => hold.answer(group),
-            Self::ReleaseRun(release) => release.answer(group),
             Self::Session(session) => session.answer(group),
-            Self::ClientTask(task) => task.answer(group),
             Self::Prune(prune) => prune.answer(group),
             Self::Flush(flush) => flush.answer(group),
             #[cfg(test)]
@@ -114,11 +104,7 @@ parts! {
     AdvanceRun => AdvanceRun,
     ForgetRun => ForgetRun,
     WriteNote => Note,
-    ClaimRuns => ClaimRuns,
-    HoldRun => HoldRun,
-    ReleaseRun => ReleaseRun,
     WriteSession => Session,
-    WriteClientTask => ClientTask,
     PruneStep => Prune,
     FlushAll => Flush,
 }

@@ -1,6 +1,5 @@
 //! Runs in a store: what they take there, what outlives the process, and when they go.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
 use toolcrib_core::{NewRun, RunLedger as _, RunLedgerError, RunStage, RunStep, StoredRun};
@@ -62,9 +61,6 @@ async fn all_is_there_after_the_store_was_dropped_and_opened_again() {
     drop(store);
     let store = open(&scratch);
     assert_eq!(told(&store).await, before);
-    let counts = store.event_counts(texts(["open", "gone", "ended"])).await.unwrap();
-    let counts: BTreeMap<_, _> = counts.into_iter().collect();
-    assert_eq!(counts, BTreeMap::from([("ended".to_owned(), 1), ("open".to_owned(), 2)]));
     assert_eq!(
         store.create(new_run("other", "thread"), run_step(0)).await,
         Err(RunLedgerError::Busy { run: "open".to_owned() })

@@ -125,9 +125,7 @@ async fn an_answer_that_came_after_all_is_told_in_the_place_of_the_one_before() 
         let told = KeyResult::Told { now: json!("unknown"), later: json!("not kept") };
         KeyLedger::settle(&store, key, told).await.unwrap();
     }
-    KeyLedger::settle(&store, &late, KeyResult::Late { answer: json!("done"), ticket: None })
-        .await
-        .unwrap();
+    KeyLedger::settle(&store, &late, KeyResult::Late(json!("done"))).await.unwrap();
     assert_eq!(store.recorded(&late).await.unwrap(), KeyState::Ended(json!("done")));
     assert_eq!(store.recorded(&other).await.unwrap(), KeyState::Ended(json!("unknown")));
     drop(store);

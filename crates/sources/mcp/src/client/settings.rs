@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use crate::client::oauth::SharedTokens;
 pub use toolcrib_child::{ProgramLimits, RestartBounds};
 use toolcrib_core::{FormFallback, Secret, Secrets};
 use toolcrib_egress::Network;
@@ -97,8 +96,6 @@ pub struct OAuthSettings {
     pub scopes: Vec<String>,
     /// The folder of the tokens, made with mode 0700; each file has 0600.
     pub tokens: Option<PathBuf>,
-    /// Where all replicas keep them, in the place of that folder.
-    pub shared: Option<SharedTokens>,
     /// The server's own credentials are asked for, and no person (`client_credentials`).
     pub machine: bool,
     /// Longest document or answer of an authorization server, in bytes; `None`: 64 KiB.

@@ -1,7 +1,6 @@
 //! The door over HTTP: `/mcp` and `/mcp/{profile}`, one address for all revisions.
 
 mod allowed_hosts;
-mod forward;
 mod headers;
 mod messages;
 mod replies;
@@ -22,7 +21,6 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderName, Method, Request, StatusCode};
 use toolcrib_core::{Caller, Discovery, Trace, TraceState};
 
-use super::authenticated_caller::AuthenticatedCaller;
 use super::session::McpSessionRegistry;
 use super::state::{McpRequestContext, McpServerState};
 use crate::door::methods::dispatch::hear_again;
@@ -46,13 +44,22 @@ const NO_SESSION: HttpRefusal =
 const SESSION_MISSING: HttpRefusal =
     (StatusCode::BAD_REQUEST, "the header `Mcp-Session-Id` is missing: begin by `initialize`");
 
-/// The body of an answer of this door.
-pub type McpBody = Body;
-
 /// The door over HTTP, for a server that has routes, authentication and bounds of its own. Cheap
 /// to clone; clones are the same door.
 #[derive(Clone)]
 pub struct McpHttpHandler(Arc<HttpHandlerInner>);
+
+/// Who comes, and how.
+#[derive(Debug)]
+pub struct AuthenticatedCaller {
+    pub caller: Arc<Caller>,
+    /// The profile whose door it is; `None`: that of the whole crib.
+    pub profile: Option<String>,
+    /// Where the request stands in a trace; `None`: nobody keeps any.
+    pub trace: Option<Trace>,
+    /// What others wrote beside that place.
+    pub trace_state: Option<TraceState>,
+}
 
 struct HttpHandlerInner {
     server_state: Arc<McpServerState>,
@@ -62,19 +69,9 @@ struct HttpHandlerInner {
     timer: Arc<SharedTimer>,
 }
 
-/// From where a request comes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Arrival {
-    /// From its client.
-    Client,
-    /// From another process, to which its client came. It goes no further.
-    Process,
-}
-
 /// A request of which it is known who asks.
 struct HttpRequest {
     head: Parts,
-    arrival: Arrival,
     request_context: McpRequestContext,
     session: Option<ResolvedSession>,
 }
@@ -86,7 +83,7 @@ impl McpHttpHandler {
     ) -> Self {
         let settings = &server_state.settings;
         let hosts = AllowedHosts::new(&settings.hosts, &settings.origins);
-        let tokens = SessionTokens::of(&server_state.persistence);
+        let tokens = SessionTokens::new(server_state.persistence.secret.as_ref());
         let timer = Arc::default();
         Self(Arc::new(HttpHandlerInner { server_state, sessions, tokens, hosts, timer }))
     }
@@ -96,18 +93,7 @@ impl McpHttpHandler {
         let (head, body) = request.into_parts();
         let body = async { Ok(body) };
         // Pinned where it is made: it is large, and would be copied from hand to hand.
-        pin!(self.0.admit(guest, (head, Arrival::Client), body)).await.unwrap_or_else(refused)
-    }
-
-    /// Answers one that another process forwarded, where its client and its host were checked.
-    pub async fn answer_forwarded(
-        &self,
-        guest: AuthenticatedCaller,
-        request: Request<Bytes>,
-    ) -> Response {
-        let (head, body) = request.into_parts();
-        let body = async { Ok(body) };
-        pin!(self.0.admit(guest, (head, Arrival::Process), body)).await.unwrap_or_else(refused)
+        pin!(self.0.admit(guest, head, body)).await.unwrap_or_else(refused)
     }
 
     pub(super) fn router(self) -> Router {
@@ -133,7 +119,7 @@ impl McpHttpHandler {
             body.map_err(|_| TOO_LARGE)
         };
         let guest = AuthenticatedCaller { caller: Arc::new(caller), profile, trace, trace_state };
-        self.0.admit(guest, (head, Arrival::Client), body).await.unwrap_or_else(refused)
+        self.0.admit(guest, head, body).await.unwrap_or_else(refused)
     }
 }
 
@@ -141,7 +127,7 @@ impl HttpHandlerInner {
     async fn admit(
         self: &Arc<Self>,
         guest: AuthenticatedCaller,
-        (mut head, arrival): (Parts, Arrival),
+        mut head: Parts,
         body: impl Future<Output = Result<Bytes, HttpRefusal>>,
     ) -> Result<Response, HttpRefusal> {
         let AuthenticatedCaller { caller, profile, trace, trace_state } = guest;
@@ -152,13 +138,13 @@ impl HttpHandlerInner {
         if headers.len() > headers.keys_len() && ONCE.iter().any(twice) {
             return Err((StatusCode::BAD_REQUEST, "a header that may come once came twice"));
         }
-        if arrival == Arrival::Client && !self.hosts.admit(headers) {
+        if !self.hosts.admit(headers) {
             return Err((
                 StatusCode::FORBIDDEN,
                 "this server is not called so: name it in `names`",
             ));
         }
-        if arrival == Arrival::Client && !self.hosts.admit_page(headers) {
+        if !self.hosts.admit_page(headers) {
             let told = "no page of this origin may ask: name it in `origins`";
             return Err((StatusCode::FORBIDDEN, told));
         }
@@ -183,7 +169,7 @@ impl HttpHandlerInner {
         if body.len() > self.server_state.settings.request.bytes {
             return Err(TOO_LARGE);
         }
-        let request = HttpRequest { head, arrival, request_context, session };
+        let request = HttpRequest { head, request_context, session };
         match request.head.method {
             Method::POST => self.post(request, body).await,
             Method::GET => self.get(&request).await,

@@ -4,16 +4,11 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use axum::response::Response;
-use bytes::Bytes;
-use http::Request;
 use rmcp::model::{ErrorCode, ErrorData};
 use serde_json::json;
 use tokio::time::timeout;
-use toolcrib_core::{BoxFuture, LedgerError, Secret, SessionLedger, TaskLedger};
+use toolcrib_core::{BoxFuture, LedgerError, Secret, SessionLedger};
 use uuid::Uuid;
-
-use super::authenticated_caller::AuthenticatedCaller;
 
 /// How long it is asked whether a process lives.
 const ASKING: Duration = Duration::from_secs(3);
@@ -34,12 +29,6 @@ pub struct McpPersistence {
     /// of sessions that another one gave. `None`: there are no others. Names that a process before
     /// gave are then looked for in `sessions`.
     pub secret: Option<Secret>,
-    /// Another secret whose names are known too, while `secret` takes its place, or it that of
-    /// `secret`.
-    pub opens: Option<Secret>,
-    /// Where it is written how far tasks have come, for the other processes. `None`: they end with
-    /// this one.
-    pub tasks: Option<Arc<dyn TaskLedger>>,
     /// Which processes live. `None`: this one alone.
     pub homes: Option<Arc<dyn McpHomes>>,
 }
@@ -51,40 +40,15 @@ pub trait McpHomes: Send + Sync {
 
     /// Whether one of that name lives, or may live. One that nobody has heard of does not.
     fn is_alive<'a>(&'a self, home: &'a str) -> BoxFuture<'a, Result<bool, LedgerError>>;
-
-    /// Has the process of that name answer what came here, by `McpHttpHandler::answer_forwarded`.
-    /// `None`: it was not reached, or was silent for too long; nothing of it is begun there after
-    /// that.
-    fn forward<'a>(
-        &'a self,
-        home: &'a str,
-        request: ForwardedMcpRequest,
-    ) -> BoxFuture<'a, Option<Response>> {
-        let _ = (home, request);
-        Box::pin(std::future::ready(None))
-    }
-
-    /// The same with all other processes, whichever of them it is about. Whether one of them took it
-    /// for its own.
-    fn forward_to_all(&self, request: ForwardedMcpRequest) -> BoxFuture<'_, bool> {
-        let _ = request;
-        Box::pin(std::future::ready(false))
-    }
-}
-
-/// A request that another process is to answer, as it came.
-pub struct ForwardedMcpRequest {
-    pub guest: AuthenticatedCaller,
-    pub request: Request<Bytes>,
 }
 
 /// Where something is by whose name a client comes back.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum NamedPlace {
     /// In this process, or nowhere.
     Here,
-    /// In the process of that name, which lives, or of which nobody knows now whether it does.
-    Elsewhere(String),
+    /// In a process that lives, or of which nobody knows now whether it does.
+    Elsewhere,
     /// It was cut off with its process.
     Gone,
 }
@@ -120,7 +84,7 @@ impl NamedHomes {
         // Only of a home that is known to be gone nothing can run any more.
         match timeout(ASKING, self.0.is_alive(home)).await {
             Ok(Ok(false)) => NamedPlace::Gone,
-            Ok(Ok(true) | Err(_)) | Err(_) => NamedPlace::Elsewhere(home.to_owned()),
+            Ok(Ok(true) | Err(_)) | Err(_) => NamedPlace::Elsewhere,
         }
     }
 }

@@ -4,7 +4,6 @@
 //! until its client cancels it, or until nobody has asked about it for a while.
 
 mod requests;
-pub(super) mod rows;
 mod task;
 mod work;
 
@@ -25,7 +24,6 @@ use super::settings::McpServerSettings;
 use crate::door::call::report::CallReport;
 use crate::door::call::running::{CallIdentity, RunningMcpCall};
 use crate::door::client::features::ClientFeatures;
-use rows::TaskRows;
 use task::McpTask;
 
 /// Begins their names.
@@ -62,7 +60,6 @@ pub(super) struct TaskRegistry {
     most: usize,
     life: Duration,
     homes: NamedHomes,
-    pub(super) rows: TaskRows,
     /// Of the calls that run in tasks.
     calls: TaskTracker,
     closing: CancellationToken,
@@ -85,17 +82,17 @@ impl TaskCallContext {
 }
 
 impl TaskRegistry {
-    pub(super) fn new(settings: &McpServerSettings, homes: NamedHomes, rows: TaskRows) -> Self {
+    pub(super) fn new(settings: &McpServerSettings, homes: NamedHomes) -> Self {
         let closing = CancellationToken::new();
         let closed = closing.clone().drop_guard();
         let (most, life) = (settings.most_tasks, settings.task_life);
         let calls = TaskTracker::new();
-        Self { all: Arc::default(), most, life, homes, rows, calls, closing, closed }
+        Self { all: Arc::default(), most, life, homes, calls, closing, closed }
     }
 
     /// Goes on with a call on a task of its own; it can be asked about from now on. Without a
     /// place for it the call comes back.
-    pub(super) async fn begin(
+    pub(super) fn begin(
         &self,
         case: TaskCallContext,
         stage: TaskStage,
@@ -115,12 +112,11 @@ impl TaskRegistry {
         };
         let place = TaskGuard { all: Arc::downgrade(&self.all), id: task.id().to_owned() };
         let (working, closing) = (Arc::clone(&task), self.closing.clone());
-        let (calls, rows) = (self.calls.clone(), self.rows.clone());
+        let calls = self.calls.clone();
         tokio::spawn(async move {
             let _place = place;
             let work = async {
                 working.ends(work::work(case, &working, stage, &calls).await);
-                rows.keep(&working).await;
                 // The end stays for as long as it is asked for.
                 std::future::pending::<()>().await;
             };
@@ -131,8 +127,6 @@ impl TaskRegistry {
                 () = work => {}
             }
         });
-        // Its client may ask any process for it as soon as it has its name.
-        self.rows.keep(&task).await;
         Ok(task)
     }
 
@@ -146,10 +140,10 @@ impl TaskRegistry {
         self.calls.wait().await;
     }
 
-    /// Where the task of that name is.
-    pub(super) async fn place(&self, id: &str) -> NamedPlace {
+    /// Whether another process has it that lives.
+    pub(super) async fn is_elsewhere(&self, id: &str) -> bool {
         let is_here = locked(&self.all).contains_key(id);
-        if is_here { NamedPlace::Here } else { self.homes.place(KIND, id).await }
+        !is_here && self.homes.place(KIND, id).await == NamedPlace::Elsewhere
     }
 
     /// The task of that name, if it is this caller's; somebody else's is not there.
@@ -189,7 +183,7 @@ pub(super) fn undeclared() -> ErrorData {
 }
 
 /// One answer for what was never there, has ended long ago, or is somebody else's.
-pub(super) fn unknown() -> ErrorData {
+fn unknown() -> ErrorData {
     let told = "there is no such task: nobody asked for it for too long, or it never was one of \
                 this caller";
     ErrorData::invalid_params(told, Some(json!({ "field": "taskId" })))

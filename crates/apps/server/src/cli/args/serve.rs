@@ -1,19 +1,9 @@
-//! The words of `toolcrib serve` and `toolcrib work`.
+//! The words of `toolcrib serve`.
 
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use clap::{Args, Subcommand};
-
-/// What `toolcrib serve --help` says behind its words.
-pub(super) const SERVE_HELP: &str = "\
-Asks every caller for a token, which `toolcrib token` prints; the first start makes it. Follows the
-configuration when it changes. Ctrl-C lets what runs end, twice stops at once.
-
-Examples:
-  toolcrib serve
-  toolcrib serve crib.toml --listen 127.0.0.1:8000
-  curl -H \"Authorization: Bearer $(toolcrib token)\" http://127.0.0.1:7411/v1/tools";
 
 /// Where to serve, and to whom.
 #[derive(Debug, Args)]
@@ -36,38 +26,6 @@ pub(crate) struct ServeArgs {
     pub(crate) behind_proxy: bool,
     /// Do without what was changed over the configuration (`toolcrib overlay`), for when that is the
     /// fault.
-    #[arg(long)]
-    pub(crate) no_overlay: bool,
-}
-
-/// What `toolcrib work --help` says behind its words.
-pub(super) const WORK_HELP: &str = "\
-A worker is a replica like the servers: it needs their `[store]`, their `[cluster]` and their agents.
-It takes runs that were given to a server which has no room, whose call somebody approved, or whose
-server is gone, a tenant after the other. Ctrl-C or SIGTERM lets the step of each run end (`drain`),
-and the run goes on elsewhere; twice stops at once.
-
-Examples:
-  toolcrib work crib.toml
-  toolcrib work crib.toml --listen 127.0.0.1:8001 --json";
-
-/// What to work on, and where to tell how it goes.
-#[derive(Debug, Args)]
-pub(crate) struct WorkArgs {
-    /// The configuration, which the servers have as well; without one, that of `--config`, else
-    /// `crib.toml`.
-    pub(crate) file: Option<PathBuf>,
-    /// Where to answer `/readyz`, `/healthz` and `/metrics`, and nothing else; without it at
-    /// 127.0.0.1:7412.
-    #[arg(long, value_name = "ADDRESS:PORT", value_parser = place)]
-    pub(crate) listen: Option<SocketAddr>,
-    /// A further name that requests may call this worker by; may be repeated.
-    #[arg(long, value_name = "NAME")]
-    pub(crate) host: Vec<String>,
-    /// A proxy that ends TLS stands before this worker: needed where others can reach it.
-    #[arg(long)]
-    pub(crate) behind_proxy: bool,
-    /// Do without what was changed over the configuration (`toolcrib overlay`).
     #[arg(long)]
     pub(crate) no_overlay: bool,
 }

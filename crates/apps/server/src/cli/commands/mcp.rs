@@ -50,7 +50,7 @@ pub(crate) fn mcp(
     global.start_log(file.checked.log)?;
     let telemetry = Arc::new(Telemetry::open(&file.checked)?);
     let runtime = Builder::new_multi_thread().enable_all().build()?;
-    let sources = Arc::new(sources::of(&file.path, &file.checked)?);
+    let sources = Arc::new(sources::ours());
     let store = record::store_of(&file.path, &file.checked)?;
     let freezes = FreezeGuard::new(FreezeFile::of(&file.path));
     let served = runtime.block_on(async {

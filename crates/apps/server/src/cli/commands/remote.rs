@@ -1,6 +1,5 @@
 //! The commands that ask a running server, and each `toolcrib mcp` of this user.
 pub(crate) mod calls;
-pub(crate) mod cluster;
 pub(crate) mod page;
 mod question_form;
 pub(crate) mod sources;

@@ -4,7 +4,6 @@ mod greeting;
 mod preflight;
 mod startup;
 pub(crate) mod store_copy;
-pub(crate) mod work;
 
 use std::sync::Arc;
 
@@ -48,27 +47,10 @@ pub(crate) fn serve(
     global.start_log(file.checked.log)?;
     let (wishes, notices) = (startup::wishes(words), output.notices());
     let handed = startup::handed()?;
-    let start = GatewayStart::of(file, wishes, handed, &global.scopes, notices)?;
-    let greet = |prepared: &PreparedGateway| {
-        greeting::greet(output, words, &prepared.url(), prepared.state.store.as_ref())?;
-        greeting::greet_page(&prepared.state.page, words, output)?;
-        Ok(startup::name(prepared.bound, output))
-    };
-    start_all(global, output, words.insecure_local, start, greet)
-}
-
-/// Starts what a file names, and goes on until a signal. What `greet` gives is kept until the end.
-fn start_all<T>(
-    global: &GlobalArgs,
-    output: &Output,
-    insecure_local: bool,
-    start: GatewayStart,
-    greet: impl FnOnce(&PreparedGateway) -> Result<T>,
-) -> Result<CommandExit> {
-    let notices = output.notices();
-    let tokens = tokens(insecure_local, &start.guard, output)?;
+    let start = GatewayStart::of(file, wishes, handed, &global.scopes, notices.clone())?;
+    let tokens = tokens(words, &start.guard, output)?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build()?;
-    let sources = Arc::new(sources::of(&start.file.path, &start.file.checked)?);
+    let sources = Arc::new(sources::ours());
     let store =
         record::kept(&start.file.path, &start.file.checked).map_err(|error| start.beside(error))?;
     let freezes = FreezeGuard::new(FreezeFile::of(&start.file.path));
@@ -84,7 +66,9 @@ fn start_all<T>(
         let store = store.clone();
         let backend = GatewayBackend { store, freezes, pins, means, tokens, splits };
         let prepared = start.prepare(backend)?;
-        let _greeted = greet(&prepared)?;
+        let _named = startup::name(prepared.bound, output);
+        greeting::greet(output, words, &prepared.url(), prepared.state.store.as_ref())?;
+        greeting::greet_page(&prepared.state.page, words, output)?;
         run(prepared, &workers, output).await
     });
     runtime.block_on(stop(&sources, &telemetry, store.as_ref()));
@@ -125,12 +109,12 @@ async fn run(prepared: PreparedGateway, workers: &Workers, output: &Output) -> R
 }
 
 /// Makes the token of the first start, and takes all there are.
-fn tokens(insecure_local: bool, guard: &Authenticator, output: &Output) -> Result<WatchedTokens> {
+fn tokens(words: &ServeArgs, guard: &Authenticator, output: &Output) -> Result<WatchedTokens> {
     let folder = match tokens::folder() {
-        Err(_) if insecure_local => return Ok(WatchedTokens::None),
+        Err(_) if words.insecure_local => return Ok(WatchedTokens::None),
         folder => folder?,
     };
-    if !insecure_local {
+    if !words.insecure_local {
         tokens::token(&folder, tokens::LOCAL)?;
     } else if !folder.exists() {
         return Ok(WatchedTokens::None);

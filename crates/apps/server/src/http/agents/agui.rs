@@ -138,9 +138,7 @@ async fn begin(
             );
             HttpProblem::new(ProblemKind::RunBusy, detail)
         }
-        NotBegun::TooMany(_) | NotBegun::Backlog(_) | NotBegun::Ledger(_) => {
-            told(not_begun(&error))
-        }
+        NotBegun::TooMany(_) | NotBegun::Ledger(_) => told(not_begun(&error)),
     })?;
     let writer = AguiTree::new(&live.meta, body);
     Ok(reply(asked, body, live, writer, 0))

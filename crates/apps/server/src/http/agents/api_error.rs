@@ -1,15 +1,11 @@
 //! What went wrong, as clients of this API read it.
 
-use http::header::RETRY_AFTER;
-use http::{HeaderValue, StatusCode};
+use http::StatusCode;
 use serde_json::{Value, json};
 use toolcrib_agent::model::{ModelFault, ModelFaultKind};
 
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::{self, HttpReply};
-
-/// When a request that was one too many may come again, in seconds.
-const LATER: HeaderValue = HeaderValue::from_static("5");
 
 /// What is wrong with a request, as clients of this API read it.
 #[derive(Debug, Clone)]
@@ -134,8 +130,7 @@ impl ApiError {
             StatusCode::SERVICE_UNAVAILABLE => ProblemKind::Unavailable,
             _ => ProblemKind::InvalidBody,
         };
-        let problem = HttpProblem::new(kind, self.message.clone());
-        if kind == ProblemKind::TooMany { problem.with(RETRY_AFTER, LATER) } else { problem }
+        HttpProblem::new(kind, self.message.clone())
     }
 
     pub(super) fn json(&self) -> Value {
@@ -145,10 +140,6 @@ impl ApiError {
     }
 
     pub(super) fn reply(&self) -> HttpReply {
-        let mut reply = reply::status(self.status, &json!({ "error": self.json() }));
-        if self.status == StatusCode::TOO_MANY_REQUESTS {
-            reply.headers_mut().insert(RETRY_AFTER, LATER);
-        }
-        reply
+        reply::status(self.status, &json!({ "error": self.json() }))
     }
 }

@@ -2,39 +2,27 @@
 //!
 //! A run that is written down is known by its id in every process. Here stands only what this one
 //! does with it: [`live_run`] has what is told of a run while it goes on, [`driver`] takes it from
-//! step to step, [`recovery`] takes up what the process before left, and [`sharing`] what any of
-//! several servers may.
+//! step to step, [`recovery`] takes up what the process before left.
 
-pub(crate) mod claims;
 pub(in crate::http) mod driver;
 pub(crate) mod live_run;
 pub(crate) mod recovery;
-mod sharing;
 pub(in crate::http) mod thread_hold;
 
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::{Duration, Instant};
 
 use tokio_util::sync::CancellationToken;
 use toolcrib_agent::events_of;
 use toolcrib_auth::{AccessLevel, reach};
-use toolcrib_core::{Caller, LedgerError, RunLedger, RunStage, RunSummary, TicketId};
-use toolcrib_store::Store;
+use toolcrib_core::{Caller, LedgerError, RunLedger, RunSummary, TicketId};
 
 use live_run::{LiveRun, LiveState, RunMeta, is_edit, seconds};
 use thread_hold::{HeldThreads, ThreadHold};
 
-/// How often it is looked whether runs have come to rest.
-const LOOK_AGAIN: Duration = Duration::from_millis(20);
-
 pub(crate) struct LiveRuns {
     pub(crate) ledger: Arc<dyn RunLedger>,
-    /// By which this server and others have one run driven by one of them; `None`: it is alone.
-    shared: Option<Store>,
-    /// In seconds.
-    oldest_ready: AtomicU64,
     /// How long the keys of calls are remembered.
     pub(crate) keys_for: Duration,
     /// Cancelled when no more is to be begun.
@@ -79,15 +67,7 @@ impl LiveRuns {
         keys_for: Duration,
         stop: CancellationToken,
     ) -> Self {
-        let (table, held) = (Mutex::default(), Arc::default());
-        let oldest_ready = AtomicU64::new(0);
-        Self { ledger, shared: None, oldest_ready, keys_for, stop, table, held }
-    }
-
-    /// The same over a record that several servers may share.
-    pub(crate) fn sharing(self, store: Option<&Store>) -> Self {
-        let shared = store.filter(|store| store.replica().is_some()).cloned();
-        Self { shared, ..self }
+        Self { ledger, keys_for, stop, table: Mutex::default(), held: Arc::default() }
     }
 
     fn locked(&self) -> MutexGuard<'_, LiveTable> {
@@ -105,33 +85,6 @@ impl LiveRuns {
         let runs = table.runs.values().filter_map(Weak::upgrade);
         let theirs = runs.filter(|live| live.meta.caller.is(caller));
         theirs.filter(|live| live.meta.request.is_durable && live.is_driven()).count()
-    }
-
-    /// How many are worked on, whoever's they are.
-    fn driven(&self) -> usize {
-        let table = self.locked();
-        table.runs.values().filter_map(Weak::upgrade).filter(|live| live.is_driven()).count()
-    }
-
-    /// How long the run has waited that waits longest for a server that has room, as it was when
-    /// that was looked at last; `None`: this server is alone.
-    pub(crate) fn oldest_ready(&self) -> Option<Duration> {
-        self.shared.as_ref()?;
-        Some(Duration::from_secs(self.oldest_ready.load(Ordering::Relaxed)))
-    }
-
-    /// Waits until none is worked on that other servers go on with.
-    pub(crate) async fn rest(&self) {
-        while self.shared.is_some() && self.driven() > 0 {
-            tokio::time::sleep(LOOK_AGAIN).await;
-        }
-    }
-
-    /// Those that somebody looks at and nobody drives here.
-    fn looked_at(&self) -> Vec<Arc<LiveRun>> {
-        let table = self.locked();
-        let runs = table.runs.values().filter_map(Weak::upgrade);
-        runs.filter(|live| !live.is_driven() && live.stage() != RunStage::Ended).collect()
     }
 
     /// A run of this caller that they may see, whether it is driven now or not.

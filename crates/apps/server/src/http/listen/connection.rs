@@ -8,13 +8,14 @@ use http::header::CONNECTION;
 use http::{HeaderValue, StatusCode};
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tokio_rustls::TlsAcceptor;
 use tokio_util::sync::CancellationToken;
 
+use super::header_timer::HeaderTimer;
 use super::write_timeout::WriteTimeoutStream;
 use crate::http::page::door::Visit;
 use crate::http::pipeline::handler;
@@ -64,7 +65,7 @@ where
         }
     });
     let connection = http1::Builder::new()
-        .timer(TokioTimer::new())
+        .timer(HeaderTimer::default())
         .header_read_timeout(bounds.head_time)
         .max_headers(bounds.headers)
         .max_header_size(bounds.head)

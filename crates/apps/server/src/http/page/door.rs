@@ -16,10 +16,6 @@ pub(crate) enum ListenerKind {
     Doors,
     /// That of the page alone.
     Page,
-    /// That of a worker, which tells how it is and takes no calls.
-    Health,
-    /// That of other replicas, where nobody else may ask.
-    Replicas,
 }
 
 /// From where a request came.
@@ -71,7 +67,6 @@ impl PageDoor {
     pub(crate) fn is_at(&self, listener: ListenerKind) -> bool {
         self.address
             .as_ref()
-            .filter(|_| listener != ListenerKind::Health)
             .is_some_and(|address| (listener == ListenerKind::Page) == address.own.is_some())
     }
 

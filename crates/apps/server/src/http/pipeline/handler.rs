@@ -24,7 +24,7 @@ use super::compression::{self, compressed};
 use super::guarded_body::GuardedBody;
 use super::handshake::wants_socket;
 use super::host_check::single;
-use crate::http::forward::home;
+use super::wake_filter::WakeFilter;
 use crate::http::mcp;
 use crate::http::page::admission::session;
 use crate::http::page::door::{ListenerKind, Visit};
@@ -32,7 +32,7 @@ use crate::http::page::headers::protect;
 use crate::http::page::sessions::PageSession;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::HttpReply;
-use crate::http::routes::request::{GatewayRequest, QueryValues, RequestArrival};
+use crate::http::routes::request::{GatewayRequest, QueryValues};
 use crate::http::routes::route::{Route, RouteAccess};
 use crate::http::routes::router::{find, unknown_route};
 use crate::http::state::GatewayState;
@@ -45,10 +45,6 @@ pub(crate) async fn answer<B: Body<Data = Bytes>>(
     visit: Visit,
     request: Request<B>,
 ) -> Result<HttpReply, Infallible> {
-    if visit.listener == ListenerKind::Replicas {
-        // Who asks was found out where the client came in.
-        return Ok(pin!(home::answer(gateway, visit, request)).await);
-    }
     let began = Instant::now();
     let seen = AccessLog::of(&gateway, &request);
     let _under_way = gateway.telemetry.figures.request();
@@ -122,9 +118,8 @@ async fn admit<B: Body<Data = Bytes>>(
         trace,
         trace_state,
         upgrade,
-        arrival: RequestArrival::Client,
     };
-    let reply = (route.answer)(asked).await?;
+    let reply = WakeFilter::new((route.answer)(asked)).await?;
     if reply.body().size_hint().exact().is_some() {
         return Ok(if is_compressed { compressed(reply).await } else { reply });
     }
@@ -145,9 +140,6 @@ fn here(
     let wants_socket = wants_socket(&parts.headers);
     let (route, segments) = find(&parts.method, parts.uri.path(), wants_socket)?;
     let has_page = gateway.page.is_at(visit.listener);
-    if visit.listener == ListenerKind::Health && !route.tells_health() {
-        return Err(unknown_route());
-    }
     if !has_page && route.is_page() || is_of_page && route.is_of_programs() {
         return Err(unknown_route());
     }

@@ -13,7 +13,6 @@ use toolcrib_core::{
 
 use super::plan::{asked_dialect, names};
 use crate::http::pipeline::host_check::single;
-use crate::http::rest::batch::elsewhere;
 use crate::http::rest::batch::events;
 use crate::http::rest::batch::idempotency;
 use crate::http::rest::batch::job::{BatchJob, BatchReply};
@@ -62,10 +61,7 @@ struct PlainCall {
 pub(crate) fn stop(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         let batch = asked.gateway.running.stop(asked.segment(), &asked.caller);
-        if let Some(batch) = batch {
-            return Ok(reply(&batch));
-        }
-        elsewhere::answer(&asked).await?.ok_or_else(over)
+        Ok(reply(&batch.ok_or_else(over)?))
     })
 }
 
@@ -77,13 +73,11 @@ pub(crate) fn running(asked: GatewayRequest) -> ReplyFuture {
 /// Cancels a batch of whomever.
 pub(crate) fn stop_any(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
-        if let Some(batch) = asked.gateway.running.stop_any(asked.segment()) {
-            return Ok(reply(&batch));
-        }
-        elsewhere::answer(&asked).await?.ok_or_else(|| {
+        let batch = asked.gateway.running.stop_any(asked.segment());
+        Ok(reply(&batch.ok_or_else(|| {
             let detail = "no batch runs under this name: it may be over";
             HttpProblem::new(ProblemKind::UnknownCall, detail)
-        })
+        })?))
     })
 }
 

@@ -1,7 +1,5 @@
 //! `/metrics` and `/v1/activity`: what the operator sees of the whole server.
 
-mod cluster;
-
 use http::{HeaderValue, header};
 use toolcrib_engine::catalog::SourceState;
 
@@ -63,22 +61,12 @@ pub(crate) async fn families(gateway: &GatewayState) -> Vec<MetricFamily> {
         let about = "Calls that wait for approval.";
         families.push(MetricFamily::gauge("toolcrib.tickets.open", about).count(&[], open));
     }
-    if let Some(seen) = gateway.fleet.last() {
-        families.extend(cluster::families(&seen));
-    }
     if let Some(store) = &gateway.store {
         let about = "Rows of reading calls that could not be written to the store.";
         families.push(MetricFamily::counter("toolcrib.store.lost", about).count(&[], store.lost()));
         let about = "Groups of rows that were committed to the store.";
         let commits = store.commits();
         families.push(MetricFamily::counter("toolcrib.store.commits", about).count(&[], commits));
-    }
-    if let Some(age) = gateway.runs.oldest_ready() {
-        let about = "How long the run has waited that waits longest for a server or a worker.";
-        let mut oldest = MetricFamily::gauge("toolcrib.runs.oldest_ready", about);
-        oldest.unit = "s";
-        oldest.push(&[], MetricValue::Count(age.as_secs()));
-        families.push(oldest);
     }
     families
 }

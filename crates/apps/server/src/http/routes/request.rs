@@ -39,16 +39,6 @@ pub(crate) struct GatewayRequest {
     pub(crate) trace_state: Option<TraceState>,
     /// What the connection becomes once it is told so; only where the route is one of a WebSocket.
     pub(crate) upgrade: Option<OnUpgrade>,
-    pub(crate) arrival: RequestArrival,
-}
-
-/// From where a request comes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum RequestArrival {
-    /// From its client.
-    Client,
-    /// From another replica, to which its client came. It goes no further.
-    Replica,
 }
 
 impl GatewayRequest {

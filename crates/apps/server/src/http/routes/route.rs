@@ -72,11 +72,6 @@ impl Route {
         ["/mcp", "/a2a"].iter().any(|at| self.path.starts_with(at))
     }
 
-    /// Whether it tells how the process is: a worker has no others.
-    pub(crate) fn tells_health(&self) -> bool {
-        matches!(self.path, "/healthz" | "/readyz" | "/metrics")
-    }
-
     /// Whether its answer goes on until the one who asked goes away.
     pub(crate) fn listens(&self) -> bool {
         self.path == "/v1/events"

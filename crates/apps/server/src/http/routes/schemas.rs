@@ -2,7 +2,6 @@
 
 pub(crate) mod agents;
 pub(crate) mod changes;
-pub(crate) mod cluster;
 pub(crate) mod page;
 pub(crate) mod record;
 pub(crate) mod sources;
@@ -396,9 +395,7 @@ pub(crate) fn status() -> Value {
 
 /// `detail` says what is wrong where a word does not.
 pub(crate) fn readiness() -> Value {
-    let findings = about(list(&text()), "What is not as it should be among the replicas.");
-    let fields = [("status", text()), ("detail", text()), ("findings", findings)];
-    let mut readiness = object(&fields);
+    let mut readiness = object(&[("status", text()), ("detail", text())]);
     if let Value::Object(fields) = &mut readiness {
         fields.insert("required".into(), json!(["status"]));
     }

@@ -3,7 +3,6 @@
 mod a2a;
 mod agents;
 mod changes;
-mod cluster;
 mod page;
 mod sources;
 
@@ -83,7 +82,7 @@ const CURSOR: QueryParameter = text("cursor", "Where the page before ended: its 
 pub(crate) fn all() -> impl Iterator<Item = &'static Route> + Clone {
     let of_page = page::ROUTES.iter().chain(changes::ROUTES);
     let of_agents = agents::ROUTES.iter().chain(a2a::ROUTES);
-    ROUTES.iter().chain(sources::ROUTES).chain(cluster::ROUTES).chain(of_page).chain(of_agents)
+    ROUTES.iter().chain(sources::ROUTES).chain(of_page).chain(of_agents)
 }
 
 static ROUTES: &[Route] = &[

@@ -89,7 +89,7 @@ impl Fleet {
     }
 }
 
-pub(super) fn served(folder: Folder) -> Serving {
+fn served(folder: Folder) -> Serving {
     let serving = Serving::start_in(folder, &["--host", HOST]);
     serving.hears("`web`: ");
     serving

@@ -8,29 +8,15 @@ use super::postgres::cluster::Cluster;
 use super::upstream::Upstream;
 use crate::serve::support::{Serving, eventually, head};
 
-pub(super) const SECRET: &str = "0123456789abcdef0123456789abcdef";
-
-/// The file of a replica, with further words at its top.
-pub(super) fn file(url: &str, more: &str) -> String {
-    format!(
-        "{more}allow = [\"*\"]\n[store]\nurl = \"{url}\"\n[cluster]\nsecret = \
-         \"${{file:secret}}\"\nlease = \"6s\"\n[profile.careful]\nask = [\"*__act\"]\n"
-    )
-}
+const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
 /// A server of a database, in a folder of its own.
-pub(super) fn replica(upstream: &Upstream, url: &str, secret: &str) -> Result<Serving, String> {
-    replica_of(upstream, url, secret, "")
-}
-
-/// The same with further words in its file.
-pub(super) fn replica_of(
-    upstream: &Upstream,
-    url: &str,
-    secret: &str,
-    more: &str,
-) -> Result<Serving, String> {
-    let folder = upstream.furnish_web(&file(url, more));
+fn replica(upstream: &Upstream, url: &str, secret: &str) -> Result<Serving, String> {
+    let file = format!(
+        "allow = [\"*\"]\n[store]\nurl = \"{url}\"\n[cluster]\nsecret = \"${{file:secret}}\"\n\
+         lease = \"6s\"\n[profile.careful]\nask = [\"*__act\"]\n"
+    );
+    let folder = upstream.furnish_web(&file);
     folder.write("secret", secret);
     let serving = Serving::try_start(folder).map_err(|(_, told)| told)?;
     assert!(eventually(|| is_ready(&serving)));

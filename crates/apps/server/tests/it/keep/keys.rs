@@ -83,26 +83,6 @@ fn the_proposed_place_of_a_key_is_read_too_and_a_key_that_is_none_is_refused() {
 }
 
 #[test]
-fn a_program_that_asks_again_over_mcp_is_told_by_a_word_that_the_call_still_runs() {
-    let upstream = Upstream::start();
-    let serving = Serving::start_in(upstream.furnish_web(STORE), &[]);
-    let wanted = act("web__act", "late", "n").under("n");
-    std::thread::scope(|scope| {
-        let first = scope.spawn(|| Door::Mcp.call(&serving, &wanted));
-        assert!(eventually(|| upstream.oracle.count("n") == 1));
-        let again = Door::Mcp.call(&serving, &wanted);
-        assert_eq!(
-            (again.error, &again.whole["_meta"]),
-            (true, &json!({ "toolcrib/kind": "busy" }))
-        );
-        upstream.oracle.let_go("n");
-        let first = first.join().unwrap();
-        assert_eq!((first.error, &first.whole["_meta"]), (false, &json!(null)));
-    });
-    assert_eq!(upstream.oracle.count("n"), 1);
-}
-
-#[test]
 fn who_goes_away_with_a_key_finds_the_answer_and_nobody_else_does() {
     let upstream = Upstream::start();
     let serving = Serving::start_in(upstream.furnish(STORE), &[]);

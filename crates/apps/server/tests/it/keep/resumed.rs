@@ -46,7 +46,7 @@ fn serving() -> Serving {
 }
 
 /// A folder with the program behind a server, and with this in its file.
-pub(crate) fn furnish(file: &str) -> Folder {
+pub(super) fn furnish(file: &str) -> Folder {
     let folder = Folder::new();
     folder.write("child.py", CHILD);
     let child = "[[source]]\nid = \"c\"\n\
@@ -55,13 +55,13 @@ pub(crate) fn furnish(file: &str) -> Folder {
     folder
 }
 
-pub(crate) fn ready(serving: Serving) -> Serving {
+pub(super) fn ready(serving: Serving) -> Serving {
     serving.hears("`c`: 2 tools");
     serving
 }
 
 /// How often a tool was called.
-pub(crate) fn called(serving: &Serving, tool: &str) -> usize {
+pub(super) fn called(serving: &Serving, tool: &str) -> usize {
     let called = std::fs::read_to_string(serving.folder.path().join("called")).unwrap();
     called.lines().filter(|line| *line == tool).count()
 }
@@ -72,7 +72,7 @@ fn ask(serving: &Serving, tool: &str, back: Option<(&Value, &Value)>) -> Value {
 }
 
 /// The same as it is answered.
-pub(crate) fn answer(serving: &Serving, tool: &str, back: Option<(&Value, &Value)>) -> Answer {
+pub(super) fn answer(serving: &Serving, tool: &str, back: Option<(&Value, &Value)>) -> Answer {
     let wanted = Wanted { tool, arguments: json!({}), key: None, profile: None };
     let mut body: Value = serde_json::from_str(&Door::Mcp.body(&wanted)).unwrap();
     body["params"]["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
@@ -87,13 +87,13 @@ pub(crate) fn answer(serving: &Serving, tool: &str, back: Option<(&Value, &Value
     serving.send(&head, &body.to_string())
 }
 
-pub(crate) fn message(asked: &Value) -> &str {
+pub(super) fn message(asked: &Value) -> &str {
     assert_eq!(asked["resultType"], "input_required", "{asked}");
     let question = asked["inputRequests"].as_object().unwrap().values().next().unwrap();
     question["params"]["message"].as_str().unwrap()
 }
 
-pub(crate) fn number() -> Value {
+pub(super) fn number() -> Value {
     json!({ "action": "accept", "content": { "n": 5 } })
 }
 

@@ -177,8 +177,8 @@ impl Serving {
         let mut out = BufReader::new(child.stdout.take().unwrap());
         let mut line = String::new();
         out.read_line(&mut line).unwrap();
-        let address = line.trim().rsplit_once("listening on ");
-        let address = address.and_then(|(_, url)| Some(url.split_once("://")?.1.to_owned()));
+        let address = line.trim().strip_prefix("listening on ");
+        let address = address.and_then(|url| Some(url.split_once("://")?.1.to_owned()));
         let Some(address) = address else {
             let _ = (child.wait(), listening.join());
             let told = told.lock().unwrap().clone();

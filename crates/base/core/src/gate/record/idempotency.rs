@@ -136,8 +136,7 @@ pub(crate) async fn settle(
     (keys, was_begun): (&[IdempotencyKey], bool),
     ended: &EndedCall,
 ) {
-    let ticket = keys.iter().find(|key| key.is_of_ticket());
-    let decided = ticket.is_some();
+    let decided = keys.iter().any(IdempotencyKey::is_of_ticket);
     for key in keys {
         let end = match stored_response::write(ended) {
             _ if ended.did_not_run() && was_begun => KeyResult::Lost,
@@ -146,9 +145,7 @@ pub(crate) async fn settle(
             Some(now) if key.is_of_ticket() => {
                 KeyResult::Told { now, later: stored_response::brief(ended) }
             }
-            Some(answer) if decided => {
-                KeyResult::Late { answer, ticket: ticket.cloned().map(Box::new) }
-            }
+            Some(answer) if decided => KeyResult::Late(answer),
             Some(answer) => KeyResult::Answered(answer),
         };
         // A ledger that cannot write it now owes it, as it owes the end of the call.

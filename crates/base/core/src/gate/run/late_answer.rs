@@ -52,10 +52,8 @@ pub(crate) fn listen(batch: &Arc<Batch>, tool: &CatalogTool, key: CallKey, rest:
         let unstarted = EndedCall::unstarted(governed.outcome, Vec::new());
         let ended = EndedCall { key: Some(key), whole: governed.whole, attempts: 1, ..unstarted };
         let Some(answer) = stored_response::write(&ended) else { return };
-        let ticket = keys.iter().find(|key| key.is_of_ticket());
         for once in &keys {
-            let ticket = ticket.filter(|ticket| *ticket != once).cloned().map(Box::new);
-            let late = KeyResult::Late { answer: answer.clone(), ticket };
+            let late = KeyResult::Late(answer.clone());
             let _ = guarded(async { ledger.settle(once, late).await }).await;
         }
     });

@@ -42,11 +42,6 @@ impl ProcessPlaces {
         }
     }
 
-    /// Calls that wait for a place.
-    pub(crate) fn waiting(&self) -> usize {
-        self.queue.waiting().len()
-    }
-
     pub(crate) fn batch(&self, caller: &Arc<Caller>) -> BatchPlaces {
         BatchPlaces {
             batch: PlaceCount::default(),

@@ -165,8 +165,8 @@ pub(crate) fn settle(
     }
     let (tool, key) = (named(key), &key.key);
     match settled {
-        KeySettlement::Answered(answer) | KeySettlement::Late { answer, .. } => {
-            let running = if matches!(settled, KeySettlement::Late { .. }) { "" } else { RUNNING };
+        KeySettlement::Answered(answer) | KeySettlement::Late(answer) => {
+            let running = if matches!(settled, KeySettlement::Late(_)) { "" } else { RUNNING };
             let settle = format!("UPDATE keys SET state = 'ended', response = ?5 {OF} {running}");
             let what = params![tenant, subject, tool, key, answer];
             connection.prepare_cached(&settle)?.execute(what)?;

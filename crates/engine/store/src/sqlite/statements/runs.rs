@@ -1,7 +1,5 @@
 //! Runs of agents, as SQLite is told of them.
 
-use std::collections::HashMap;
-
 use rusqlite::types::Type;
 use rusqlite::{Connection, OptionalExtension as _, Row, params};
 use toolcrib_core::{Caller, LedgerError, RunLedgerError, RunStage, RunSummary, StoredRun};
@@ -169,21 +167,6 @@ pub(crate) fn events(
     )?;
     let from = i64::try_from(from).unwrap_or(i64::MAX);
     list.query_map(params![run, from, count(limit)], |row| row.get(0))?.collect()
-}
-
-/// How many events each of these runs has told.
-pub(crate) fn event_counts(
-    connection: &Connection,
-    runs: &[String],
-) -> rusqlite::Result<HashMap<String, u64>> {
-    let mut counts = HashMap::new();
-    let mut count = connection.prepare_cached("SELECT events FROM runs WHERE id = ?1")?;
-    for run in runs {
-        if let Some(events) = count.query_row([run], |row| row.get::<_, i64>(0)).optional()? {
-            counts.insert(run.clone(), events.unsigned_abs());
-        }
-    }
-    Ok(counts)
 }
 
 /// The runs of a caller before a number, newest first.

@@ -1,8 +1,6 @@
 //! The tokens of one caller: which to send, and how they are read, kept and refreshed.
 
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
 
 use tokio::time::Instant;
 use toolcrib_core::{CallContext, Secret};
@@ -10,16 +8,11 @@ use uuid::Uuid;
 
 use super::discovery;
 use super::error::{OAuthEndpoint, OAuthError};
-use super::grant::store::RenewalLock;
 use super::grant::{TokenGrant, TokenOwner};
 use super::shared::{OAuthShared, locked};
 use super::token_endpoint;
 use crate::client::oauth::login::prompt::PromptableCalls;
 use crate::client::oauth::renewal::single_flight::{RenewalOutcome, SingleFlight};
-
-/// How long, and how often, it is tried to keep tokens where all replicas have them.
-const KEEPS_FOR: Duration = Duration::from_mins(10);
-const KEEPS_EVERY: Duration = Duration::from_millis(250);
 
 /// Cheap to clone; clones share renewals.
 #[derive(Clone)]
@@ -33,8 +26,6 @@ pub(super) struct CallerTokenState {
     pub(super) owner: TokenOwner,
     pub(super) people: PromptableCalls,
     cached: Mutex<Option<Arc<TokenGrant>>>,
-    /// The ones above are newer than what is kept.
-    is_ahead: AtomicBool,
     pub(super) flight: SingleFlight,
     /// The last token that was asked for anew, and when: if that is refused too, asking again
     /// would go on for ever.
@@ -60,7 +51,6 @@ impl CallerTokenState {
             owner,
             people: PromptableCalls::default(),
             cached: Mutex::default(),
-            is_ahead: AtomicBool::new(false),
             flight: SingleFlight::default(),
             newest: Mutex::default(),
         }
@@ -75,7 +65,7 @@ impl Authorizer {
     /// The token to send now, renewed if it is about to end; `None`: there is none, and the
     /// refusal of the server will say how to get one.
     pub(crate) async fn token(&self) -> Result<Option<Secret>, OAuthError> {
-        let Some(grant) = self.current().await? else { return Ok(None) };
+        let Some(grant) = self.current()? else { return Ok(None) };
         if !grant.is_due() {
             return Ok(Some(grant.access.clone()));
         }
@@ -103,23 +93,16 @@ impl Authorizer {
 
     /// The tokens as we know them, else as the file has them: a person may have logged in beside
     /// us.
-    async fn current(&self) -> Result<Option<Arc<TokenGrant>>, OAuthError> {
+    fn current(&self) -> Result<Option<Arc<TokenGrant>>, OAuthError> {
         if let Some(grant) = locked(&self.slot.cached).clone() {
             return Ok(Some(grant));
         }
-        self.read().await
+        self.read()
     }
 
-    /// The tokens as they are kept, or as they should be.
-    pub(super) async fn read(&self) -> Result<Option<Arc<TokenGrant>>, OAuthError> {
-        if self.slot.is_ahead.load(Ordering::Acquire) {
-            return Ok(locked(&self.slot.cached).clone());
-        }
-        let grant = match self.shared.store.current(&self.slot.owner).await {
-            // A program asks for another one, and needs nobody for that.
-            Err(OAuthError::Sealed { .. }) if self.shared.settings.machine => None,
-            grant => grant?.map(Arc::new),
-        };
+    /// The tokens as the file has them.
+    pub(super) fn read(&self) -> Result<Option<Arc<TokenGrant>>, OAuthError> {
+        let grant = self.shared.store.current(&self.slot.owner)?.map(Arc::new);
         let secrets = grant.iter().flat_map(|grant| grant.secrets());
         self.shared.wire.learn(secrets);
         locked(&self.slot.cached).clone_from(&grant);
@@ -133,8 +116,8 @@ impl Authorizer {
     }
 
     async fn refresh(&self, stale: &Secret) -> RenewalOutcome {
-        let alone = self.shared.store.alone(&self.slot.owner).await?;
-        let grant = self.read().await?.ok_or(OAuthError::NeedsLogin)?;
+        let _alone = self.shared.store.alone(&self.slot.owner).await?;
+        let grant = self.read()?.ok_or(OAuthError::NeedsLogin)?;
         if grant.access != *stale && !grant.is_due() {
             return Ok(grant.access.clone());
         }
@@ -143,7 +126,7 @@ impl Authorizer {
             OAuthEndpoint::new("the server", self.shared.wire.server())
                 .wrong("its authorization server says nothing of itself any more")
         })?;
-        self.redeem(&grant, &issuer, alone).await
+        self.redeem(&grant, &issuer).await
     }
 
     /// Uses the refresh token. Only a server that says it is dead makes us forget it.
@@ -151,44 +134,21 @@ impl Authorizer {
         &self,
         grant: &TokenGrant,
         issuer: &crate::client::oauth::discovery::metadata::IssuerMetadata,
-        alone: RenewalLock,
     ) -> RenewalOutcome {
         match token_endpoint::refresh(&self.shared.wire, issuer, grant).await {
             Ok(fresh) => {
                 // The old one is used up: a full disk must not lose the new one for this process.
                 let token = self.take(fresh.clone());
-                match self.shared.store.keep(&fresh).await {
-                    // Whoever else used the old one would have all of them revoked.
-                    Err(OAuthError::Shared(_)) => self.keep_later(fresh, alone),
-                    kept => kept?,
-                }
+                self.shared.keep(&fresh).await?;
                 Ok(token)
             }
             Err(error) => {
                 if token_endpoint::is_dead(&error) {
-                    self.shared.store.forget(grant).await?;
-                    self.read().await?;
+                    self.shared.store.forget(grant)?;
+                    self.read()?;
                 }
                 Err(error)
             }
         }
-    }
-
-    /// Goes on trying to keep what others need too, and lets nobody else renew it as long as that
-    /// can be had.
-    fn keep_later(&self, fresh: TokenGrant, alone: RenewalLock) {
-        self.slot.is_ahead.store(true, Ordering::Release);
-        let this = self.clone();
-        tokio::spawn(async move {
-            let until = Instant::now() + KEEPS_FOR;
-            while Instant::now() < until {
-                tokio::time::sleep(KEEPS_EVERY).await;
-                if !matches!(this.shared.store.keep(&fresh).await, Err(OAuthError::Shared(_))) {
-                    break;
-                }
-            }
-            this.slot.is_ahead.store(false, Ordering::Release);
-            drop(alone);
-        });
     }
 }

@@ -49,21 +49,6 @@ pub enum OAuthError {
     Setting(&'static str),
     #[error("cannot keep the tokens in `{place}`: {cause}")]
     Store { place: String, cause: String },
-    /// Of all replicas; nobody is asked to sign in for that.
-    #[error("the tokens that all replicas share cannot be had now: {0}")]
-    Shared(String),
-    #[error(
-        "another server renews the tokens of this caller, or ended while it did: call again in a \
-         minute"
-    )]
-    Renewing,
-    /// They are there, and cannot be read.
-    #[error(
-        "{place} was sealed under another `secret` of `[cluster]`: give this server the one that \
-         the others have; if that is gone, delete it, and run `toolcrib login` with the name of \
-         this source"
-    )]
-    Sealed { place: String },
     #[error("the log-in broke off; call again")]
     Broken,
 }
@@ -71,7 +56,7 @@ pub enum OAuthError {
 impl OAuthError {
     /// Whether the fault may pass by itself.
     pub fn passes(&self) -> bool {
-        matches!(self, Self::Unreachable { .. } | Self::Shared(_) | Self::Renewing | Self::Broken)
+        matches!(self, Self::Unreachable { .. } | Self::Broken)
     }
 }
 

@@ -1,7 +1,6 @@
 //! What a caller was given: tokens, and to whom they belong.
 
 pub(crate) mod secret;
-pub(crate) mod shared_tokens;
 pub(crate) mod store;
 
 use std::time::{SystemTime, UNIX_EPOCH};

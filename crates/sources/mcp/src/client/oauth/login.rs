@@ -107,7 +107,7 @@ impl OAuthLogin {
             scopes: &self.scopes,
         };
         let grant = asking.by_code(code.expose(), &self.verifier, &self.redirect).await?;
-        self.shared.store.keep(&grant).await?;
+        self.shared.keep(&grant).await?;
         Ok(grant)
     }
 

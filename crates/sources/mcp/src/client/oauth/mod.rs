@@ -22,7 +22,6 @@ mod token_provider;
 mod transport;
 
 pub use error::OAuthError;
-pub use grant::shared_tokens::SharedTokens;
 pub use login::OAuthLogin;
 pub use login::callback::AuthorizationResponse;
 pub use login::command::{LoginError, login};

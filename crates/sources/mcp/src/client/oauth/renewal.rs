@@ -51,7 +51,7 @@ async fn renew(this: &Authorizer, sent: Option<&Secret>, refusal: &TokenRefusal)
     if refusal.status != 401 && !step_up {
         return Err(OAuthError::Forbidden);
     }
-    let before = this.read().await?;
+    let before = this.read()?;
     if let Some(grant) = before.as_deref().filter(|grant| Some(&grant.access) != sent) {
         // Another call, or a person elsewhere, was faster.
         if !grant.is_over() {
@@ -110,13 +110,13 @@ async fn by_refresh(
     if grant.refresh.is_none() {
         return Ok(None);
     }
-    let alone = this.shared.store.alone(&this.slot.owner).await?;
+    let _alone = this.shared.store.alone(&this.slot.owner).await?;
     // Another process may have been faster, or even with another issuer.
-    let Some(now) = this.read().await?.filter(|now| is_of(now, found)) else { return Ok(None) };
+    let Some(now) = this.read()?.filter(|now| is_of(now, found)) else { return Ok(None) };
     if now.access != grant.access && !now.is_over() {
         return Ok(Some(now.access.clone()));
     }
-    let renewed = this.redeem(&now, &found.issuer, alone).await;
+    let renewed = this.redeem(&now, &found.issuer).await;
     if matches!(renewed, Err(OAuthError::Refused { .. } | OAuthError::NeedsLogin)) {
         return Ok(None);
     }
@@ -152,11 +152,11 @@ async fn by_credentials(
     );
     let client = OAuthClient::registered(&shared.settings, found).filter(OAuthClient::has_secret);
     let client = client.ok_or(missing)?;
-    shared.store.bind(&client.id, &found.issuer.issuer).await?;
+    shared.store.bind(&client.id, &found.issuer.issuer)?;
     let owner = &this.slot.owner;
     let asking = TokenRequest { wire: &shared.wire, owner, found, client: &client, scopes };
     let grant = asking.by_credentials().await?;
-    shared.store.keep(&grant).await?;
+    shared.keep(&grant).await?;
     Ok(grant)
 }
 
@@ -195,7 +195,7 @@ pub(super) async fn begin(
     let OAuthShared { settings, wire, store, .. } = &*this.shared;
     store.is_ready()?;
     let client = if let Some(client) = OAuthClient::registered(settings, &found) {
-        store.bind(&client.id, &found.issuer.issuer).await?;
+        store.bind(&client.id, &found.issuer.issuer)?;
         client
     } else if let Some(client) = OAuthClient::documented(settings, &found) {
         client

@@ -15,8 +15,6 @@ const TICKET: &str = "toolcrib/ticket";
 const NOTES: &str = "toolcrib/notes";
 /// Under which it finds the handle of what was cut.
 const WHOLE: &str = "toolcrib/result";
-/// Under which it finds why a call was not sent that may be made again.
-const KIND: &str = "toolcrib/kind";
 
 /// `promised`: the tool has a schema of its results, so that a strict client takes one without
 /// data for broken unless it is marked as an error. To know it may take reading the schema, so it
@@ -76,9 +74,7 @@ fn notes<'a>(
     };
     let repairs = Some(&response.repairs).filter(|repairs| !repairs.is_empty());
     let whole = response.whole.as_ref();
-    let unsent = response.error().map(|error| error.kind).filter(|kind| kind.never_sent());
-    let is_silent = ticket.is_none() && told.is_none() && repairs.is_none() && whole.is_none();
-    if is_silent && unsent.is_none() {
+    if ticket.is_none() && told.is_none() && repairs.is_none() && whole.is_none() {
         return None;
     }
     let mut notes = match extra.and_then(|extra| extra.get("_meta")) {
@@ -89,7 +85,6 @@ fn notes<'a>(
     notes.extend(ticket.map(|ticket| (TICKET.to_owned(), ticket)));
     notes.extend(repairs.map(|repairs| (NOTES.to_owned(), json!(repairs))));
     notes.extend(whole.map(|whole| (WHOLE.to_owned(), json!({ "cut": true, "handle": whole }))));
-    notes.extend(unsent.map(|kind| (KIND.to_owned(), kind.as_str().into())));
     notes.extend(told.map(|told| ("toolcrib/call".to_owned(), told.clone())));
     Some(BorrowedJson::Whole(Cow::Owned(Value::Object(notes))))
 }

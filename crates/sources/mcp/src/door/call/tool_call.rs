@@ -194,7 +194,7 @@ impl ToolCallHandler {
         }
         match self.server_state.waiting.place(state).await {
             NamedPlace::Here => {}
-            NamedPlace::Elsewhere(_) => return Err(elsewhere()),
+            NamedPlace::Elsewhere => return Err(elsewhere()),
             // What it was asked is gone with the call, which may have taken effect: what reads is
             // made anew, and about anything else the person is asked.
             NamedPlace::Gone => {
@@ -215,7 +215,7 @@ impl ToolCallHandler {
         }
         match running.go_on_for(&self.line, self.server_state.settings.task_after).await {
             Ok(step) => self.step(step).await,
-            Err(running) => match self.become_task(TaskStage::Running(running)).await {
+            Err(running) => match self.become_task(TaskStage::Running(running)) {
                 Ok(answer) => answer,
                 // Without a place for a task its request is held open.
                 Err(TaskStage::Running(running)) => {
@@ -238,7 +238,7 @@ impl ToolCallHandler {
     }
 
     /// Answers with a task, if this client takes one and there is a place for it.
-    async fn become_task(&self, stage: TaskStage) -> Result<MethodAnswer, TaskStage> {
+    fn become_task(&self, stage: TaskStage) -> Result<MethodAnswer, TaskStage> {
         if !self.line.client.takes_tasks {
             return Err(stage);
         }
@@ -253,7 +253,7 @@ impl ToolCallHandler {
             trace: *trace,
             decides: self.server_state.settings.decides,
         };
-        let task = self.server_state.tasks.begin(case, stage).await?;
+        let task = self.server_state.tasks.begin(case, stage)?;
         Ok(Ok(MethodResult::of(&task.seed())))
     }
 
@@ -297,7 +297,7 @@ impl ToolCallHandler {
     /// A person is needed, which may take long.
     async fn pending(&self, pending: PendingTicket, response: &Response) -> MethodAnswer {
         let stage = TaskStage::Parked(pending.clone());
-        match self.become_task(stage).await {
+        match self.become_task(stage) {
             Ok(answer) => answer,
             Err(_) if self.line.client.can_answer(QuestionKind::Form) => {
                 self.put_to_person(pending, response).await

@@ -3,8 +3,9 @@
 use std::collections::VecDeque;
 use std::future::poll_fn;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::task::{Context, Poll, Waker};
+use std::task::{Context, Poll};
 
+use futures_util::task::AtomicWaker;
 use serde_json::Value;
 use tokio::sync::oneshot;
 use toolcrib_core::{
@@ -46,13 +47,14 @@ pub(crate) struct ClientEventReceiver(Arc<ClientEventQueue>);
 /// What is told and not heard yet. A channel has room for many from the start on, and most calls
 /// say nothing.
 #[derive(Default)]
-struct ClientEventQueue(Mutex<ClientEventQueueState>);
+struct ClientEventQueue {
+    queue: Mutex<ClientEventQueueState>,
+    bell: AtomicWaker,
+}
 
 #[derive(Default)]
 struct ClientEventQueueState {
     events: VecDeque<ClientEvent>,
-    /// Of whoever waits for the next one.
-    waiting: Option<Waker>,
     /// The lowest level of logs that whoever hears it wants.
     hears: Option<LogLevel>,
     /// Nobody hears it any more.
@@ -61,7 +63,7 @@ struct ClientEventQueueState {
 
 impl ClientEventQueue {
     fn queue(&self) -> MutexGuard<'_, ClientEventQueueState> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What finds no room, or nobody who hears it, is dropped.
@@ -81,11 +83,8 @@ impl ClientEventQueue {
             return;
         }
         queue.events.push_back(event);
-        let waiting = queue.waiting.take();
         drop(queue);
-        if let Some(waiting) = waiting {
-            waiting.wake();
-        }
+        self.bell.wake();
     }
 }
 
@@ -111,12 +110,12 @@ impl ClientEventReceiver {
     }
 
     fn poll(&self, context: &mut Context<'_>) -> Poll<ClientEvent> {
-        let mut queue = self.0.queue();
-        if let Some(event) = queue.events.pop_front() {
+        if let Some(event) = self.heard() {
             return Poll::Ready(event);
         }
-        queue.waiting = Some(context.waker().clone());
-        Poll::Pending
+        self.0.bell.register(context.waker());
+        // It may have been told before the bell was hung.
+        self.heard().map_or(Poll::Pending, Poll::Ready)
     }
 
     /// What was told already.

@@ -41,7 +41,7 @@ const AHEAD: usize = 16;
 /// Messages of one batch.
 const MOST_AT_ONCE: usize = 100;
 
-pub(super) const ASKED_ELSEWHERE: HttpRefusal = (
+const ASKED_ELSEWHERE: HttpRefusal = (
     StatusCode::SERVICE_UNAVAILABLE,
     "another process of this server asked that, or nobody: send the answer again",
 );
@@ -70,24 +70,15 @@ impl HttpHandlerInner {
             Ok(_) => return wrong(INVALID_REQUEST, NO_MESSAGE),
             Err(error) => return wrong(rpc::code(&error), NO_MESSAGE),
         };
-        let message = match RpcMessage::of(message) {
-            Ok(message) => message,
-            Err(none) => return wrong(INVALID_REQUEST, none.told),
-        };
-        if let Some(home) = self.home_of(&request, &message).await
-            && let Some(response) = self.forward(&home, &request, &body).await
-        {
-            return Ok(response);
-        }
-        if self.may_be_of_others(&request, &message) {
-            return Box::pin(self.for_any(request, message, body)).await;
-        }
         // A call may wait long, and would hold the buffer.
         drop(body);
-        self.message(request, message).await
+        match RpcMessage::of(message) {
+            Ok(message) => self.message(request, message).await,
+            Err(none) => wrong(INVALID_REQUEST, none.told),
+        }
     }
 
-    pub(super) async fn message(
+    async fn message(
         &self,
         request: HttpRequest,
         message: RpcMessage,
@@ -299,8 +290,7 @@ impl HttpHandlerInner {
         let replies = stream::iter(pieces).then(move |piece| {
             let handler = Arc::clone(&handler);
             let (head, request_context) = (request.head.clone(), request.request_context.clone());
-            let (session, arrival) = (request.session.clone(), request.arrival);
-            let one = HttpRequest { head, arrival, request_context, session };
+            let one = HttpRequest { head, request_context, session: request.session.clone() };
             async move {
                 match piece {
                     Ok(message) => handler.message(one, message).await,

@@ -17,7 +17,7 @@ use crate::door::client::channel::ClientChannel;
 use crate::door::client::features::ClientFeatures;
 use crate::door::client::outbound::Outbound;
 use crate::door::client::subscriptions::{self, SUBSCRIPTION, SubscriptionFilter};
-use crate::door::persistence::{NamedPlace, elsewhere};
+use crate::door::persistence::elsewhere;
 use crate::door::session::conversation::Conversation;
 use crate::door::state::{McpRequestContext, McpServerState};
 use crate::door::tasks;
@@ -178,9 +178,8 @@ impl MethodRequest {
         let id = text(method, &mut params, "taskId")?;
         let McpRequestContext { caller, profile, .. } = &self.request_context;
         let (tasks, profile) = (&self.server_state.tasks, profile.as_deref());
-        let place = tasks.place(&id).await;
-        if place != NamedPlace::Here {
-            return self.recorded_task(method, &id, place).await;
+        if tasks.is_elsewhere(&id).await {
+            return Err(elsewhere());
         }
         match method {
             "tasks/get" => return Ok(MethodResult::of(&tasks.state(&id, (caller, profile))?)),
@@ -192,21 +191,6 @@ impl MethodRequest {
             _ => tasks.cancel(&id, (caller, profile))?,
         }
         Ok(MethodResult::of(&json!({ "resultType": "complete" })))
-    }
-
-    /// A task of another process, by its row. What it asked is gone with that process, and nothing of
-    /// it is left to cancel.
-    async fn recorded_task(&self, method: &str, id: &str, place: NamedPlace) -> MethodAnswer {
-        let McpRequestContext { caller, profile, .. } = &self.request_context;
-        let (rows, of) = (&self.server_state.tasks.rows, (&**caller, profile.as_deref()));
-        let told = match place {
-            NamedPlace::Gone => rows.told(id, of).await.map_err(|()| elsewhere())?,
-            NamedPlace::Elsewhere(_) => Some(rows.ended(id, of).await.ok_or_else(elsewhere)?),
-            NamedPlace::Here => None,
-        };
-        let told = told.ok_or_else(tasks::unknown)?;
-        let done = json!({ "resultType": "complete" });
-        Ok(MethodResult::of(if method == "tasks/get" { &told } else { &done }))
     }
 
     async fn listen(self, method: &str, params: Map<String, Value>) -> MethodAnswer {

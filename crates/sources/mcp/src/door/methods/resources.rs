@@ -54,8 +54,7 @@ impl<'a> ResourceRequestHandler<'a> {
         let running = match state.filter(|_| self.channel.client.is_modern) {
             None => self.begin(),
             Some(state) => {
-                let place = self.server_state.waiting.place(&state).await;
-                if matches!(place, NamedPlace::Elsewhere(_)) {
+                if self.server_state.waiting.place(&state).await == NamedPlace::Elsewhere {
                     return Err(elsewhere());
                 }
                 let taken = self.server_state.waiting.take(&state, &self.identity);

@@ -10,8 +10,6 @@ use sha2::{Digest, Sha256};
 use toolcrib_core::{Caller, Secret};
 use uuid::Uuid;
 
-use crate::door::persistence::McpPersistence;
-
 /// Begins the mark of a name under a secret of one process.
 const OF_PROCESS: u8 = 0;
 /// Begins the mark of a name under a key of the secret that several processes have.
@@ -19,8 +17,6 @@ const OF_CLUSTER: u8 = 1;
 
 pub(crate) struct SessionTokens {
     secret: [u8; 32],
-    /// Under which names are opened too, and none is sealed.
-    opens: Option<Box<Self>>,
     form: u8,
     /// Names that were opened before: each request of a session comes with one.
     opened: Mutex<HashMap<Box<str>, CachedSession, RandomState>>,
@@ -63,13 +59,6 @@ fn digest_of(what: &str, sealed: &str) -> Arc<str> {
 }
 
 impl SessionTokens {
-    /// What a server shares with its other processes tells by which secrets names are opened.
-    pub(crate) fn of(persistence: &McpPersistence) -> Self {
-        let other = persistence.opens.as_ref().filter(|_| persistence.secret.is_some());
-        let opens = other.map(|other| Box::new(Self::new(Some(other))));
-        Self { opens, ..Self::new(persistence.secret.as_ref()) }
-    }
-
     /// Under the secret that several processes have, or one of this process.
     pub(crate) fn new(secret: Option<&Secret>) -> Self {
         let Some(secret) = secret else {
@@ -84,7 +73,7 @@ impl SessionTokens {
     }
 
     fn under(secret: [u8; 32], form: u8) -> Self {
-        Self { secret, opens: None, form, opened: Mutex::default() }
+        Self { secret, form, opened: Mutex::default() }
     }
 
     fn opened(&self) -> MutexGuard<'_, HashMap<Box<str>, CachedSession, RandomState>> {
@@ -125,7 +114,7 @@ impl SessionTokens {
         // name that was never shown.
         let right = Sha256::digest(self.mark(session, caller, profile.map(Arc::as_ref)));
         if Sha256::digest(mark) != right {
-            return self.opens.as_ref()?.open(sealed, caller, profile);
+            return None;
         }
         let opened = ResolvedSession::of(sealed, session);
         self.remember(sealed, caller, profile, &opened);
@@ -231,29 +220,6 @@ mod tests {
             assert_eq!(shared("ours").open(told, &ann, None), None);
         }
         assert!(named.conversation != named.row);
-    }
-
-    #[test]
-    fn while_a_secret_is_exchanged_the_first_seals_and_both_open() {
-        let ann = Arc::new(Caller::new("a", "nn"));
-        let both = |secret: &str, opens: &str| {
-            let [secret, opens] = [secret, opens].map(|text| Some(Secret::new(text)));
-            SessionTokens::of(&McpPersistence { secret, opens, ..McpPersistence::default() })
-        };
-        let before = shared("old").begin(&ann, None);
-        let meanwhile = both("old", "new").begin(&ann, None);
-        let after = both("new", "old").begin(&ann, None);
-        for (opened, sealed) in [&before, &meanwhile, &after] {
-            for tokens in [both("old", "new"), both("new", "old")] {
-                assert_eq!(tokens.open(sealed, &ann, None).as_ref(), Some(opened));
-            }
-        }
-        let opens = |tokens: SessionTokens| {
-            [&before, &meanwhile, &after]
-                .map(|(_, sealed)| tokens.open(sealed, &ann, None).is_some())
-        };
-        assert_eq!(opens(shared("old")), [true, true, false]);
-        assert_eq!(opens(shared("new")), [false, false, true]);
     }
 
     #[test]

@@ -118,17 +118,6 @@ impl McpTask {
         self.identity.caller.is(caller) && self.identity.profile.as_deref() == profile
     }
 
-    /// Who began it, and at the door of which profile.
-    pub(super) fn owner(&self) -> (&Caller, Option<&str>) {
-        (&self.identity.caller, self.identity.profile.as_deref())
-    }
-
-    /// What its client is told, and whether it has ended.
-    pub(super) fn outcome(&self) -> (Value, bool) {
-        let has_ended = self.now().end.is_some();
-        (self.state(), has_ended)
-    }
-
     pub(super) fn is_of_tenant(&self, tenant: &str) -> bool {
         self.identity.caller.tenant == tenant
     }

@@ -59,9 +59,7 @@ async fn replica(
     record.living.lock().unwrap().insert(name.to_owned());
     let home = ReplicaHome { name: name.to_owned(), record: Arc::clone(record) };
     let persistence = McpPersistence {
-        opens: None,
         sessions: Some(Arc::clone(record) as _),
-        tasks: None,
         secret: secret.map(Secret::new),
         homes: secret.map(|_| Arc::new(home) as _),
     };

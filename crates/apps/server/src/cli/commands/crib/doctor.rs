@@ -17,7 +17,7 @@ use toolcrib_openapi::{ApiReport, BaseUrlSource};
 use crate::cli::CommandExit;
 use crate::cli::context::CommandContext;
 use crate::cli::output::Output;
-use crate::config::record::{fleet, replicas, try_store};
+use crate::config::record::try_store;
 use crate::sources::SourceHandle;
 
 /// Lines of a child's standard error that are shown.
@@ -67,16 +67,9 @@ pub(crate) fn doctor(context: &CommandContext, output: &Output) -> Result<Comman
     let strangers = file.filter(|_| whole).map(|file| file.strangers(&catalog)).unwrap_or_default();
     let unusable = file.and_then(|file| try_store(&context.place, file).err());
     let unusable = unusable.map(|error| format!("{error:#}"));
-    // What is wrong with the database itself is told by then.
-    let fleet = file.and_then(|file| replicas(&context.place, file).ok().flatten());
-    let findings = fleet.map(|fleet| fleet::findings(&fleet)).unwrap_or_default();
-    let findings: Vec<_> =
-        findings.iter().map(|one| format!("{}: {}", one.kind.word(), one.told)).collect();
     if output.json {
         let store = json!({ "error": unusable });
-        output.value(&json!({
-            "sources": diagnoses, "strangers": strangers, "store": store, "cluster": findings,
-        }))?;
+        output.value(&json!({ "sources": diagnoses, "strangers": strangers, "store": store }))?;
     } else if diagnoses.is_empty() {
         output.note("there is no source to look at: write a `crib.toml`, or import one");
     } else {
@@ -87,7 +80,6 @@ pub(crate) fn doctor(context: &CommandContext, output: &Output) -> Result<Comman
     }
     if !output.json {
         output.warn(unusable.as_slice());
-        output.warn(&findings);
     }
     let failed = diagnoses.iter().any(|diagnosis| diagnosis.state == SourceHealth::Failed)
         || unusable.is_some();

@@ -18,7 +18,6 @@ use crate::config::trust::OverFile;
 use crate::config::{self, servers};
 use crate::gateway::listen_address::{ExposedAddress, ExposureProblem, ListenWishes};
 use crate::gateway::serve_config::{ServeConfig, ServeFile};
-use crate::http::page::door::ListenerKind;
 
 /// The file of this name, which must be there; else `crib.toml`, if it is there.
 pub(crate) fn open_file(
@@ -55,7 +54,6 @@ pub(super) fn wishes(words: &ServeArgs) -> ListenWishes {
         hosts: words.host.clone(),
         insecure_local: words.insecure_local,
         behind_proxy: words.behind_proxy,
-        kind: ListenerKind::Doors,
         elsewhere: "name another address with `--listen`",
         told,
     }

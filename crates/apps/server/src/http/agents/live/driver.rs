@@ -9,7 +9,6 @@ use toolcrib_core::{BatchOptions, LedgerError, RunLedger, RunLedgerError, RunSta
 
 use super::WaitingRun;
 use super::live_run::{LiveRun, LiveState, RunMeta, seconds};
-use super::sharing;
 use super::thread_hold::ThreadHold;
 use crate::http::state::GatewayState;
 
@@ -33,8 +32,6 @@ pub(super) enum FirstStep {
 pub(in crate::http) enum NotBegun {
     /// So many of this caller are worked on.
     TooMany(usize),
-    /// So many of this caller's tenant wait or are worked on, at all servers together.
-    Backlog(u64),
     Ledger(RunLedgerError),
 }
 
@@ -84,12 +81,6 @@ async fn begin_all(
             recorded.map_err(NotBegun::Ledger)?
         }
         RunPlace::Ledger(_) => {
-            if live.meta.request.is_durable {
-                let backlog = sharing::backlog(&gateway, &live.meta.caller.tenant).await;
-                if let Some(many) = backlog.map_err(|error| NotBegun::Ledger(error.into()))? {
-                    return Err(NotBegun::Backlog(many));
-                }
-            }
             // Known before it is written: nobody else is to take it up.
             runs.locked().get_or_put(Arc::clone(&live));
             if live.meta.request.is_durable && runs.working(&live.meta.caller) > MOST_WORKING {
@@ -102,12 +93,6 @@ async fn begin_all(
     if let RunPlace::Ledger(hold) = place {
         // From now on the thread has a run, and says so itself.
         drop(hold);
-    }
-    if live.meta.request.is_durable && runs.shared.is_some() && sharing::room(&gateway) == 0 {
-        // It is written, and whoever has room for it goes on.
-        while !live.gives_the_lead_up() {}
-        sharing::release(&gateway, &live.meta.id, Duration::ZERO).await;
-        return Ok(live);
     }
     spawn(Arc::clone(&gateway), Arc::clone(&live), run, FirstStep::Go);
     Ok(live)
@@ -136,18 +121,16 @@ pub(super) fn spawn(
             if !run.is_waiting() {
                 live.stands(RunStage::Running, Vec::new());
             }
-            drive(&gateway, &live, run).await
+            drive(&gateway, &live, run).await;
         })
     };
     tokio::spawn(async move {
-        let driven = driving.await;
-        if driven.is_err() {
+        if driving.await.is_err() {
             // What was written stands, and it is taken up from there.
             live.note(RunEvent::Ended { end: broken(), at: seconds(std::time::SystemTime::now()) });
             forget(&gateway, &live);
             live.cancel.cancel();
         }
-        sharing::release(&gateway, &live.meta.id, driven.unwrap_or(sharing::BROKEN)).await;
     });
 }
 
@@ -162,8 +145,7 @@ pub(in crate::http::agents) fn broken() -> RunEnd {
     RunEnd::of_fault(fault)
 }
 
-/// Gives how long nobody is to drive it, if it has not ended and waits for no person.
-async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) -> Duration {
+async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) {
     let mut run = if live.meta.request.is_durable {
         run.with_hold(gateway.stop.clone()).with_deferral()
     } else {
@@ -182,14 +164,21 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
         match run.go(&mut tell, &live.cancel).await {
             RunPause::Ended(_) => break,
             RunPause::Held => {
-                // What was decided meanwhile is seen by whoever goes on.
-                while !live.gives_the_lead_up() {}
-                return Duration::ZERO;
+                live.gives_the_lead_up();
+                return;
             }
             RunPause::Deferred { until } => {
-                if let Some(left) = defer(gateway, live, until).await {
-                    return left;
+                live.stands(RunStage::Waiting, Vec::new());
+                let left = until.saturating_sub(seconds(std::time::SystemTime::now()));
+                tokio::select! {
+                    () = tokio::time::sleep(Duration::from_secs(left)) => {}
+                    () = live.cancel.cancelled() => {}
+                    () = gateway.stop.cancelled() => {
+                        live.gives_the_lead_up();
+                        return;
+                    }
                 }
+                live.stands(RunStage::Running, Vec::new());
             }
             RunPause::Waiting(_) if live.cancel.is_cancelled() => {
                 if !run.stop(&mut tell).await {
@@ -210,7 +199,7 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
                 }
                 live.stands(RunStage::Waiting, tickets);
                 if live.gives_the_lead_up() {
-                    return Duration::ZERO;
+                    return;
                 }
                 live.stands(RunStage::Running, Vec::new());
             }
@@ -219,30 +208,6 @@ async fn drive(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>, run: AgentRun) 
     forget(gateway, live);
     // It ends its watcher.
     live.cancel.cancel();
-    // Of one whose end could not be written.
-    sharing::BROKEN
-}
-
-/// Waits for a moment, in seconds since 1970; else gives how long nobody is to drive the run that
-/// somebody else may go on with.
-async fn defer(gateway: &GatewayState, live: &LiveRun, until: u64) -> Option<Duration> {
-    live.stands(RunStage::Waiting, Vec::new());
-    let left = until.saturating_sub(seconds(std::time::SystemTime::now()));
-    let left = Duration::from_secs(left);
-    let is_for_any = gateway.runs.shared.is_some() && live.meta.request.is_durable;
-    if is_for_any && live.gives_the_lead_up() {
-        return Some(left);
-    }
-    tokio::select! {
-        () = tokio::time::sleep(left) => {}
-        () = live.cancel.cancelled() => {}
-        () = gateway.stop.cancelled() => {
-            while !live.gives_the_lead_up() {}
-            return Some(Duration::ZERO);
-        }
-    }
-    live.stands(RunStage::Running, Vec::new());
-    None
 }
 
 /// Whether a call that runs asks for more than a yes or a no.

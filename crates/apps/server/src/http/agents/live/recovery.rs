@@ -14,7 +14,6 @@ use toolcrib_core::{LedgerError, RunStage, RunSummary, TicketId};
 use super::WaitingRun;
 use super::driver::{self, FirstStep};
 use super::live_run::{LiveRun, LiveState};
-use super::sharing::{self, TakenRun};
 use crate::http::agents::chosen;
 use crate::http::state::GatewayState;
 use crate::telemetry::log;
@@ -27,7 +26,7 @@ const LAPSES: Duration = Duration::from_secs(5);
 
 /// Takes up the runs of the process before, then those whose tickets are decided, until the server
 /// stops.
-pub(super) async fn follow(gateway: Arc<GatewayState>, mut decided: UnboundedReceiver<TicketId>) {
+pub(crate) async fn follow(gateway: Arc<GatewayState>, mut decided: UnboundedReceiver<TicketId>) {
     let mut lapses = tokio::time::interval(LAPSES);
     let mut sweeps = tokio::time::interval(SWEEPS);
     loop {
@@ -35,26 +34,18 @@ pub(super) async fn follow(gateway: Arc<GatewayState>, mut decided: UnboundedRec
             () = gateway.stop.cancelled() => return,
             ticket = decided.recv() => {
                 let Some(ticket) = ticket else { return };
-                self::decided(&gateway, &ticket).await;
+                let waiting = gateway.runs.locked().tickets.remove(&ticket);
+                if let Some(waiting) = waiting {
+                    look(&gateway, &waiting.run).await;
+                }
             }
             _ = sweeps.tick() => sweep(&gateway).await,
-            _ = lapses.tick() => look_at_lapsed(&gateway).await,
+            _ = lapses.tick() => {
+                for run in lapsed(&gateway) {
+                    look(&gateway, &run).await;
+                }
+            }
         }
-    }
-}
-
-/// Somebody decided about a ticket.
-pub(super) async fn decided(gateway: &Arc<GatewayState>, ticket: &TicketId) {
-    let waiting = gateway.runs.locked().tickets.remove(ticket);
-    if let Some(waiting) = waiting {
-        look(gateway, &waiting.run, TakenRun::Free).await;
-    }
-}
-
-/// Takes up those of which a ticket is not good any more.
-pub(super) async fn look_at_lapsed(gateway: &Arc<GatewayState>) {
-    for run in lapsed(gateway) {
-        look(gateway, &run, TakenRun::Free).await;
     }
 }
 
@@ -117,12 +108,12 @@ async fn recover(gateway: &Arc<GatewayState>, run: RunSummary) {
         }
     }
     if is_decided {
-        look(gateway, &run.id, TakenRun::Free).await;
+        look(gateway, &run.id).await;
     }
 }
 
-pub(super) async fn look(gateway: &Arc<GatewayState>, run: &str, taken: TakenRun) {
-    if let Err(error) = take(gateway, run, taken).await {
+async fn look(gateway: &Arc<GatewayState>, run: &str) {
+    if let Err(error) = take_up(gateway, run).await {
         trouble(&format!("the run `{run}` cannot go on"), &error);
     }
 }
@@ -134,81 +125,49 @@ pub(crate) async fn take_up(
     gateway: &Arc<GatewayState>,
     id: &str,
 ) -> Result<Option<Arc<LiveRun>>, LedgerError> {
-    take(gateway, id, TakenRun::Free).await
-}
-
-async fn take(
-    gateway: &Arc<GatewayState>,
-    id: &str,
-    taken: TakenRun,
-) -> Result<Option<Arc<LiveRun>>, LedgerError> {
     let (gateway, id) = (Arc::clone(gateway), id.to_owned());
-    let taking = tokio::spawn(async move { take_all(&gateway, &id, taken).await });
+    let taking = tokio::spawn(async move { take_up_all(&gateway, &id).await });
     taking.await.unwrap_or_else(|_| Err(LedgerError::new("something of ours broke")))
 }
 
-async fn take_all(
+async fn take_up_all(
     gateway: &Arc<GatewayState>,
     id: &str,
-    taken: TakenRun,
 ) -> Result<Option<Arc<LiveRun>>, LedgerError> {
     let runs = &gateway.runs;
     let known = runs.locked().get(id);
-    let live = match known {
-        Some(live) => Ok(Some(live)),
-        None => runs.load(id).await.map(|live| Some(runs.locked().get_or_put(live?))),
+    let live = if let Some(live) = known {
+        live
+    } else {
+        let Some(loaded) = runs.load(id).await? else { return Ok(None) };
+        runs.locked().get_or_put(loaded)
     };
     // One that works for another is driven by that one alone.
-    let may_go_on = |live: &LiveRun| live.meta.parent.is_none() && live.stage() != RunStage::Ended;
-    let live = match live {
-        Ok(Some(live)) if may_go_on(&live) => live,
-        other => {
-            if taken == TakenRun::Held {
-                sharing::release(gateway, id, sharing::BROKEN).await;
-            }
-            return other;
-        }
-    };
-    // Whoever drives it gives it back as well.
-    if !live.takes_the_lead() {
+    let is_child = live.meta.parent.is_some();
+    if is_child || live.stage() == RunStage::Ended || !live.takes_the_lead() {
         return Ok(Some(live));
     }
-    if let Some(store) = runs.shared.as_ref().filter(|_| taken == TakenRun::Free) {
-        let held = sharing::hold(store, &live).await;
-        if !matches!(held, Ok(true)) {
-            // Another server has it, and looks at it again.
-            while !live.gives_the_lead_up() {}
-            return held.map(|_| Some(live));
-        }
-    }
-    go_on(gateway, &live).await?;
-    Ok(Some(live))
-}
-
-/// Drives a run whose lead is taken, and which this server holds.
-async fn go_on(gateway: &Arc<GatewayState>, live: &Arc<LiveRun>) -> Result<(), LedgerError> {
     // From here on nobody else drives it, and what is written stays as it is.
-    match resume(gateway, live).await {
+    let resumed = resume(gateway, &live).await;
+    match resumed {
         Ok(Some((run, written))) => {
             // Nobody waits for the answer of one that a process before drove for its client.
             let is_left = written.stage == RunStage::Running && !live.meta.request.is_durable;
             live.state.send_replace(written);
             let first = if is_left { FirstStep::Abandon } else { FirstStep::Look };
-            driver::spawn(Arc::clone(gateway), Arc::clone(live), run, first);
-            Ok(())
+            driver::spawn(Arc::clone(gateway), Arc::clone(&live), run, first);
         }
         Ok(None) => {
             live.gives_the_lead_up();
-            sharing::release(gateway, &live.meta.id, sharing::BROKEN).await;
-            gateway.runs.refresh(live).await
+            runs.refresh(&live).await?;
         }
         Err(error) => {
             // What was decided meanwhile is seen by whoever takes it up later.
             while !live.gives_the_lead_up() {}
-            sharing::release(gateway, &live.meta.id, sharing::BROKEN).await;
-            Err(error)
+            return Err(error);
         }
     }
+    Ok(Some(live))
 }
 
 /// The run as it is written, and what is known of it; `None`: it has ended, or is gone.

@@ -221,9 +221,6 @@ pub(in crate::http) fn not_begun(error: &NotBegun) -> ApiError {
         NotBegun::TooMany(most) => {
             ApiError::too_many(format!("{most} runs of yours are worked on: wait for one"))
         }
-        NotBegun::Backlog(many) => ApiError::too_many(format!(
-            "{many} runs of your tenant wait or are worked on: send this one again later"
-        )),
         NotBegun::Ledger(RunLedgerError::Busy { run }) => ApiError::busy(run),
         NotBegun::Ledger(RunLedgerError::Moved) => {
             ApiError::unavailable("the run cannot be written down now")

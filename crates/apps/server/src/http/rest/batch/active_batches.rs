@@ -7,19 +7,10 @@ use std::time::Instant;
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 use toolcrib_core::{Call, Caller};
-use toolcrib_store::Store;
 use uuid::Uuid;
 
-use crate::http::forward::home_of;
-
-/// Begins their names.
-pub(crate) const KIND: &str = "b_";
-
-pub(crate) struct ActiveBatches {
-    all: Mutex<HashMap<String, ActiveBatch>>,
-    /// Knows which replica this one is by now, for their names.
-    store: Option<Store>,
-}
+#[derive(Default)]
+pub(crate) struct ActiveBatches(Mutex<HashMap<String, ActiveBatch>>);
 
 struct ActiveBatch {
     caller: Caller,
@@ -35,35 +26,23 @@ pub(crate) struct BatchListing {
 }
 
 impl ActiveBatches {
-    pub(crate) fn of_record(store: Option<Store>) -> Self {
-        Self { all: Mutex::default(), store }
-    }
-
-    fn name(&self) -> String {
-        let own = Uuid::now_v7().simple();
-        match self.store.as_ref().and_then(Store::replica) {
-            Some(replica) => format!("{KIND}{}_{own}", home_of(&replica)),
-            None => format!("{KIND}{own}"),
-        }
-    }
-
     pub(crate) fn list(
         self: &Arc<Self>,
         caller: &Caller,
         calls: &[Call],
         cancel: CancellationToken,
     ) -> BatchListing {
-        let id = self.name();
+        let id = format!("b_{}", Uuid::now_v7().simple());
         let calls = calls.iter().map(|call| (call.id.clone(), call.name.clone())).collect();
         let batch = ActiveBatch { caller: caller.clone(), cancel, began: Instant::now(), calls };
-        let mut batches = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         batches.insert(id.clone(), batch);
         BatchListing { running: Arc::clone(self), id }
     }
 
     /// The batches of a caller, the oldest first.
     pub(crate) fn of(&self, caller: &Caller) -> Vec<Value> {
-        let batches = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut own: Vec<_> = batches.iter().filter(|(_, it)| it.caller.is(caller)).collect();
         own.sort_by_key(|(id, _)| *id);
         own.into_iter().map(|(id, batch)| batch.to_json(id)).collect()
@@ -71,7 +50,7 @@ impl ActiveBatches {
 
     /// Those of all callers, the oldest first, each with whose it is.
     pub(crate) fn all(&self) -> Vec<Value> {
-        let batches = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mut all: Vec<_> = batches.iter().collect();
         all.sort_by_key(|(id, _)| *id);
         all.into_iter().map(|(id, batch)| batch.owned(id)).collect()
@@ -79,21 +58,21 @@ impl ActiveBatches {
 
     /// Cancels a batch of whomever.
     pub(crate) fn stop_any(&self, id: &str) -> Option<Value> {
-        let batches = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let batch = batches.get(id)?;
         batch.cancel.cancel();
         Some(batch.owned(id))
     }
 
     pub(crate) fn get(&self, id: &str, caller: &Caller) -> Option<Value> {
-        let batches = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let batch = batches.get(id).filter(|batch| batch.caller.is(caller))?;
         Some(batch.to_json(id))
     }
 
     /// Cancels a batch; what it had started is still answered and recorded.
     pub(crate) fn stop(&self, id: &str, caller: &Caller) -> Option<Value> {
-        let batches = self.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let batches = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let batch = batches.get(id).filter(|batch| batch.caller.is(caller))?;
         batch.cancel.cancel();
         Some(batch.to_json(id))
@@ -124,7 +103,7 @@ impl ActiveBatch {
 
 impl Drop for BatchListing {
     fn drop(&mut self) {
-        let mut batches = self.running.all.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut batches = self.running.0.lock().unwrap_or_else(PoisonError::into_inner);
         batches.remove(&self.id);
     }
 }

@@ -9,7 +9,6 @@ use toolcrib_auth::is_operator;
 use toolcrib_config::LogLevel;
 use toolcrib_store::{CallCursor, CallFilter, CallPage, CallRecord, CallState, Store};
 
-use crate::http::rest::batch::elsewhere;
 use crate::http::rest::calls::over;
 use crate::http::routes::problem::{HttpProblem, ProblemKind};
 use crate::http::routes::reply::json as reply;
@@ -159,9 +158,6 @@ pub(crate) fn show(asked: GatewayRequest) -> ReplyFuture {
     Box::pin(async move {
         if let Some(batch) = asked.gateway.running.get(asked.segment(), &asked.caller) {
             return Ok(reply(&batch));
-        }
-        if let Some(batch) = elsewhere::answer(&asked).await? {
-            return Ok(batch);
         }
         let store = asked.gateway.store.as_ref().ok_or_else(over)?;
         let call = store

@@ -7,7 +7,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use anyhow::{Context as _, Result, anyhow};
 use tokio::sync::Mutex;
 use toolcrib_config::LiveConfig;
-use toolcrib_core::{Catalog, Fingerprint, ToolSpec};
+use toolcrib_core::{Catalog, ToolSpec};
 use toolcrib_engine::catalog::Judge;
 use toolcrib_engine::pins::PinFile;
 
@@ -25,14 +25,12 @@ pub(crate) struct LivePins {
 struct PinsInForce {
     pins: Arc<PinFile>,
     judge: Judge,
-    digest: Fingerprint,
 }
 
 impl PinsInForce {
     fn of(pins: PinFile) -> Self {
         let judge = pins.judge();
-        let digest = Fingerprint::of(&pins.to_text().into());
-        Self { pins: Arc::new(pins), judge, digest }
+        Self { pins: Arc::new(pins), judge }
     }
 }
 
@@ -64,12 +62,6 @@ impl LivePins {
     pub(crate) fn now(&self) -> Option<Arc<PinFile>> {
         let held = self.held.as_ref()?.read().unwrap_or_else(PoisonError::into_inner);
         Some(Arc::clone(&held.pins))
-    }
-
-    /// Of what is accepted, for comparing it; `None`: nothing is pinned.
-    pub(crate) fn digest(&self) -> Option<Fingerprint> {
-        let held = self.held.as_ref()?.read().unwrap_or_else(PoisonError::into_inner);
-        Some(held.digest)
     }
 
     pub(crate) fn path(&self) -> &Path {

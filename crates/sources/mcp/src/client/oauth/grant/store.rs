@@ -1,4 +1,4 @@
-//! Where tokens are kept: files that nobody else can read, or what replicas share.
+//! Where tokens are kept: files that nobody else can read.
 
 use std::collections::HashMap;
 use std::fs::{self, File, OpenOptions};
@@ -14,18 +14,13 @@ use tokio::time::{Instant, sleep};
 use url::Url;
 use uuid::Uuid;
 
-use super::shared_tokens::{SharedRenewal, SharedTokenError, SharedTokens};
 use super::{TokenGrant, TokenOwner};
 use crate::client::oauth::error::{OAuthError, cut};
-use crate::client::settings::OAuthSettings;
 
 /// A file of ours is never that large.
 const LARGEST: u64 = 1024 * 1024;
 /// How long another process may be at the same token.
 const PATIENCE: Duration = Duration::from_secs(30);
-/// How long it is before that is looked at again: longer each time.
-const FIRST_PAUSE: Duration = Duration::from_millis(25);
-const LONGEST_PAUSE: Duration = Duration::from_millis(400);
 
 /// The tokens of all callers at one server.
 pub(crate) struct TokenStore {
@@ -35,8 +30,6 @@ pub(crate) struct TokenStore {
 
 enum TokenStorage {
     Folder(PathBuf),
-    /// Those of all replicas.
-    Shared(SharedTokens),
     /// By file name, gone with the process.
     Memory(Mutex<HashMap<String, Vec<u8>>>),
 }
@@ -55,23 +48,15 @@ struct ClientBinding {
 }
 
 /// While it lives, no other process renews the same tokens.
-pub(crate) enum RenewalLock {
-    File {
-        _lock: File,
-    },
-    Shared {
-        _lock: SharedRenewal,
-    },
-    /// There is no other process.
-    Alone,
+pub(crate) struct RenewalLock {
+    _lock: Option<File>,
 }
 
 impl TokenStore {
-    pub(crate) fn new(server: &Url, settings: &OAuthSettings) -> Self {
-        let kept = match (&settings.shared, &settings.tokens) {
-            (Some(shared), _) => TokenStorage::Shared(shared.clone()),
-            (None, Some(folder)) => TokenStorage::Folder(folder.clone()),
-            (None, None) => TokenStorage::Memory(Mutex::default()),
+    pub(crate) fn new(server: &Url, folder: Option<&Path>) -> Self {
+        let kept = match folder {
+            Some(folder) => TokenStorage::Folder(folder.to_owned()),
+            None => TokenStorage::Memory(Mutex::default()),
         };
         Self { server: server.clone(), kept }
     }
@@ -80,20 +65,16 @@ impl TokenStore {
     pub(crate) fn is_ready(&self) -> Result<(), OAuthError> {
         match &self.kept {
             TokenStorage::Folder(folder) => prepare(folder).map_err(|error| self.failed(&error)),
-            TokenStorage::Shared(_) | TokenStorage::Memory(_) => Ok(()),
+            TokenStorage::Memory(_) => Ok(()),
         }
     }
 
     /// The tokens that a caller uses at this server.
-    pub(crate) async fn current(
-        &self,
-        owner: &TokenOwner,
-    ) -> Result<Option<TokenGrant>, OAuthError> {
-        let pointer = self.pointer(owner);
-        let Some(CurrentIssuer { issuer, resource }) = self.read(&pointer).await? else {
+    pub(crate) fn current(&self, owner: &TokenOwner) -> Result<Option<TokenGrant>, OAuthError> {
+        let Some(CurrentIssuer { issuer, resource }) = self.read(&self.pointer(owner))? else {
             return Ok(None);
         };
-        let grant: Option<TokenGrant> = self.read(&key(owner, &issuer, &resource)).await?;
+        let grant: Option<TokenGrant> = self.read(&key(owner, &issuer, &resource))?;
         // The name of the file says all this already; a file that was moved says another thing.
         Ok(grant.filter(|grant| {
             grant.owner == *owner && grant.issuer == issuer && grant.resource == resource
@@ -101,36 +82,35 @@ impl TokenStore {
     }
 
     /// Makes these the tokens of their owner; those of another issuer are of no use any more.
-    pub(crate) async fn keep(&self, grant: &TokenGrant) -> Result<(), OAuthError> {
+    pub(crate) fn keep(&self, grant: &TokenGrant) -> Result<(), OAuthError> {
         let pointer = self.pointer(&grant.owner);
-        let before: Option<CurrentIssuer> = unless_sealed(self.read(&pointer).await)?;
+        let before: Option<CurrentIssuer> = self.read(&pointer)?;
         let TokenGrant { owner, issuer, resource, .. } = grant;
         let name = key(owner, issuer, resource);
-        self.write(&name, grant).await?;
-        let current = CurrentIssuer { issuer: issuer.clone(), resource: resource.clone() };
-        self.write(&pointer, &current).await?;
+        self.write(&name, grant)?;
+        self.write(
+            &pointer,
+            &CurrentIssuer { issuer: issuer.clone(), resource: resource.clone() },
+        )?;
         let old = before.map(|before| key(owner, &before.issuer, &before.resource));
-        match old.filter(|old| *old != name) {
-            Some(old) => self.remove(&old).await,
-            None => Ok(()),
-        }
+        old.filter(|old| *old != name).map_or(Ok(()), |old| self.remove(&old))
     }
 
     /// Forgets tokens that are dead, unless others have come in their place.
-    pub(crate) async fn forget(&self, grant: &TokenGrant) -> Result<(), OAuthError> {
-        let current = self.current(&grant.owner).await?;
+    pub(crate) fn forget(&self, grant: &TokenGrant) -> Result<(), OAuthError> {
+        let current = self.current(&grant.owner)?;
         if current.is_none_or(|current| current.refresh != grant.refresh) {
             return Ok(());
         }
-        self.remove(&key(&grant.owner, &grant.issuer, &grant.resource)).await
+        self.remove(&key(&grant.owner, &grant.issuer, &grant.resource))
     }
 
     /// Binds a client that the operator registered to the first issuer that it is used with: a
     /// server that names another one later would get its secret.
-    pub(crate) async fn bind(&self, client: &str, issuer: &str) -> Result<(), OAuthError> {
+    pub(crate) fn bind(&self, client: &str, issuer: &str) -> Result<(), OAuthError> {
         let name = hashed(&["client", self.server.as_str(), client], "client");
-        let Some(bound) = self.read::<ClientBinding>(&name).await? else {
-            return self.write(&name, &ClientBinding { issuer: issuer.to_owned() }).await;
+        let Some(bound) = self.read::<ClientBinding>(&name)? else {
+            return self.write(&name, &ClientBinding { issuer: issuer.to_owned() });
         };
         if bound.issuer == issuer {
             return Ok(());
@@ -146,39 +126,23 @@ impl TokenStore {
     /// Waits until no other process renews the tokens of this caller.
     pub(crate) async fn alone(&self, owner: &TokenOwner) -> Result<RenewalLock, OAuthError> {
         let name = self.pointer(owner);
-        let holder = Uuid::new_v4().simple().to_string();
-        let mut pause = FIRST_PAUSE;
-        let end = Instant::now() + PATIENCE;
-        loop {
-            if let Some(lock) = self.lock(&name, &holder).await? {
-                return Ok(lock);
-            }
-            if Instant::now() >= end {
-                return Err(OAuthError::Renewing);
-            }
-            sleep(pause).await;
-            pause = (pause * 2).min(LONGEST_PAUSE);
-        }
-    }
-
-    /// `None`: another process has it.
-    async fn lock(&self, name: &str, holder: &str) -> Result<Option<RenewalLock>, OAuthError> {
-        let folder = match &self.kept {
-            TokenStorage::Folder(folder) => folder,
-            TokenStorage::Shared(shared) => {
-                let lock = shared.lock(name, holder).await.map_err(|error| not_shared(&error))?;
-                return Ok(lock.map(|lock| RenewalLock::Shared { _lock: lock }));
-            }
-            TokenStorage::Memory(_) => return Ok(Some(RenewalLock::Alone)),
+        let TokenStorage::Folder(folder) = &self.kept else {
+            return Ok(RenewalLock { _lock: None });
         };
         let path = folder.join(format!("{name}.lock"));
         let failed = |error: io::Error| self.failed(&error);
         prepare(folder).map_err(failed)?;
         let file = open(OpenOptions::new().create(true).truncate(false), &path).map_err(failed)?;
-        match file.try_lock() {
-            Ok(()) => Ok(Some(RenewalLock::File { _lock: file })),
-            Err(fs::TryLockError::WouldBlock) => Ok(None),
-            Err(fs::TryLockError::Error(error)) => Err(failed(error)),
+        let end = Instant::now() + PATIENCE;
+        loop {
+            match file.try_lock() {
+                Ok(()) => return Ok(RenewalLock { _lock: Some(file) }),
+                Err(fs::TryLockError::WouldBlock) if Instant::now() < end => {
+                    sleep(Duration::from_millis(25)).await;
+                }
+                Err(fs::TryLockError::WouldBlock) => return Err(OAuthError::Broken),
+                Err(fs::TryLockError::Error(error)) => return Err(failed(error)),
+            }
         }
     }
 
@@ -187,16 +151,9 @@ impl TokenStore {
     }
 
     /// `None`: there is none, or it is none of ours; then a new one will replace it.
-    async fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, OAuthError> {
+    fn read<T: DeserializeOwned>(&self, name: &str) -> Result<Option<T>, OAuthError> {
         let bytes = match &self.kept {
             TokenStorage::Memory(files) => locked(files).get(name).cloned(),
-            TokenStorage::Shared(shared) => {
-                let read = shared.read(name).await;
-                read.map_err(|error| match error {
-                    SharedTokenError::OtherSecret => OAuthError::Sealed { place: self.place(name) },
-                    error => not_shared(&error),
-                })?
-            }
             TokenStorage::Folder(folder) => {
                 read(&folder.join(name)).map_err(|error| self.failed(&error))?
             }
@@ -204,34 +161,24 @@ impl TokenStore {
         Ok(bytes.and_then(|bytes| serde_json::from_slice(&bytes).ok()))
     }
 
-    async fn write<T: Serialize>(&self, name: &str, value: &T) -> Result<(), OAuthError> {
+    fn write<T: Serialize>(&self, name: &str, value: &T) -> Result<(), OAuthError> {
         let bytes = serde_json::to_vec_pretty(value).map_err(|_| OAuthError::Broken)?;
         match &self.kept {
             TokenStorage::Memory(files) => {
                 locked(files).insert(name.to_owned(), bytes);
                 Ok(())
             }
-            TokenStorage::Shared(shared) => {
-                shared.write(name, &bytes).await.map_err(|error| not_shared(&error))
-            }
             TokenStorage::Folder(folder) => {
-                let (to, name) = (folder.clone(), name.to_owned());
-                // A thread of its own waits for the disk.
-                let write = move || write(&to, &name, &bytes);
-                let written = tokio::task::spawn_blocking(write).await;
-                written.map_err(|_| OAuthError::Broken)?.map_err(|error| self.failed(&error))
+                write(folder, name, &bytes).map_err(|error| self.failed(&error))
             }
         }
     }
 
-    async fn remove(&self, name: &str) -> Result<(), OAuthError> {
+    fn remove(&self, name: &str) -> Result<(), OAuthError> {
         match &self.kept {
             TokenStorage::Memory(files) => {
                 locked(files).remove(name);
                 Ok(())
-            }
-            TokenStorage::Shared(shared) => {
-                shared.remove(name).await.map_err(|error| not_shared(&error))
             }
             TokenStorage::Folder(folder) => match fs::remove_file(folder.join(name)) {
                 Err(error) if error.kind() != io::ErrorKind::NotFound => Err(self.failed(&error)),
@@ -243,7 +190,6 @@ impl TokenStore {
     fn place(&self, name: &str) -> String {
         match &self.kept {
             TokenStorage::Folder(folder) => folder.join(name).display().to_string(),
-            TokenStorage::Shared(_) => format!("the row `{name}` of `toolcrib.sign_ins`"),
             TokenStorage::Memory(_) => "nothing: start toolcrib again".to_owned(),
         }
     }
@@ -251,30 +197,10 @@ impl TokenStore {
     fn failed(&self, error: &io::Error) -> OAuthError {
         let place = match &self.kept {
             TokenStorage::Folder(folder) => folder.display().to_string(),
-            TokenStorage::Shared(_) | TokenStorage::Memory(_) => String::new(),
+            TokenStorage::Memory(_) => String::new(),
         };
         OAuthError::Store { place, cause: error.to_string() }
     }
-}
-
-/// What cannot be read is nothing to whoever replaces it.
-pub(crate) fn unless_sealed<T>(
-    read: Result<Option<T>, OAuthError>,
-) -> Result<Option<T>, OAuthError> {
-    match read {
-        Err(OAuthError::Sealed { .. }) => Ok(None),
-        read => read,
-    }
-}
-
-/// The tokens of all replicas cannot be had now: whoever needs them is refused, and not asked to sign
-/// in again.
-fn not_shared(error: &SharedTokenError) -> OAuthError {
-    let cause = match std::error::Error::source(error) {
-        Some(source) => format!("{error}: {source}"),
-        None => error.to_string(),
-    };
-    OAuthError::Shared(cause)
 }
 
 /// The file of the tokens of one owner, by one issuer, for one resource.

@@ -9,7 +9,6 @@ use crate::client::oauth::authorizer::Authorizer;
 use crate::client::oauth::caller_tokens::CallerTokens;
 use crate::client::oauth::discovery::discover;
 use crate::client::oauth::error::OAuthError;
-use crate::client::oauth::grant::store::unless_sealed;
 use crate::client::oauth::renewal::{begin, choose, is_of};
 use crate::client::settings::HttpSettings;
 
@@ -34,8 +33,7 @@ pub async fn login(
     open: impl FnOnce(Url),
 ) -> Result<(), LoginError> {
     let authorizer = authorizer(settings, caller)?;
-    let settings = &authorizer.shared.settings;
-    if settings.tokens.is_none() && settings.shared.is_none() {
+    if authorizer.shared.settings.tokens.is_none() {
         return Err(LoginError::NoFolder);
     }
     let callback = LoginCallback::listen().await?;
@@ -80,8 +78,7 @@ async fn start(this: &Authorizer, redirect: Url) -> Result<OAuthLogin, OAuthErro
         }
         found => found?,
     };
-    let before = unless_sealed(this.read().await)?;
-    let before = before.filter(|grant| is_of(grant, &found));
+    let before = this.read()?.filter(|grant| is_of(grant, &found));
     let scopes = choose(&this.shared, &found, &challenge, before.as_deref());
     begin(this, found, scopes, redirect).await
 }

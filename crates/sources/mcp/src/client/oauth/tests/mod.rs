@@ -6,7 +6,6 @@ mod keeping;
 mod people;
 mod renewals;
 mod resource;
-mod shared;
 mod source;
 mod trust;
 

@@ -11,7 +11,6 @@ use toolcrib_egress::Network;
 use super::issuer::{Issuer, Refresh};
 use super::resource::visit;
 use super::{World, log_in};
-use crate::client::oauth::grant::store::RenewalLock;
 use crate::client::settings::OAuthSettings;
 
 /// A log-in that must fail, and must not have sent the code.
@@ -224,9 +223,8 @@ async fn a_server_that_repeats_our_secrets_is_not_quoted() {
         manners.refresh = Refresh::Code("invalid_request");
     });
     let authorizer = world.vault().of(&Caller::local());
-    let grant = authorizer.read().await.unwrap().unwrap();
-    let error =
-        authorizer.redeem(&grant, &found(&world).await, RenewalLock::Alone).await.unwrap_err();
+    let grant = authorizer.read().unwrap().unwrap();
+    let error = authorizer.redeem(&grant, &found(&world).await).await.unwrap_err();
     let told = format!("{error} {error:?} {grant:?}");
     for secret in ["access-", "refresh-", "client-secret-", "code-"] {
         assert!(!told.contains(secret), "{secret} in {told}");

@@ -3,7 +3,7 @@
 use crate::session::{Answer, Session};
 
 /// What was claimed needs to be known no more.
-pub(crate) async fn forget(session: &Session, tickets: &[&str]) -> Answer<()> {
+pub(super) async fn forget(session: &Session, tickets: &[&str]) -> Answer<()> {
     if tickets.is_empty() {
         return Ok(());
     }
@@ -18,7 +18,7 @@ pub(crate) async fn forget(session: &Session, tickets: &[&str]) -> Answer<()> {
 }
 
 /// Opens one again, as long as nothing was sent of its call.
-pub(crate) async fn reopen(session: &Session, ticket: &str) -> Answer<()> {
+pub(super) async fn reopen(session: &Session, ticket: &str) -> Answer<()> {
     session
         .change(
             "UPDATE tickets SET parked = claimed, arguments = claimed_arguments, claimed = NULL, \

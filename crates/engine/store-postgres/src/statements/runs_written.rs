@@ -4,9 +4,9 @@ use toolcrib_core::{Caller, LedgerError, MOST_NOTES, RunLedgerError};
 use toolcrib_store::clock::WallTime;
 use toolcrib_store::rows::runs::{NewItem, NewRunRow, NewStep, RunLength, gap};
 
+use super::schema::{self, TenantLock};
 use crate::error::SessionError;
 use crate::session::{Answer, Session};
-use crate::statements::schema::{self, TenantLock};
 
 /// A refusal of what was asked is no fault of the database.
 type Written = Answer<Result<(), RunLedgerError>>;
@@ -196,7 +196,7 @@ pub(crate) async fn forget(session: &Session, caller: &Caller, run: &str) -> Ans
 }
 
 /// Removes a run with all that it has, by its number.
-pub(in crate::statements) async fn remove(session: &Session, number: i64) -> Answer<()> {
+pub(super) async fn remove(session: &Session, number: i64) -> Answer<()> {
     let tenant = session.row("SELECT tenant FROM runs WHERE number = $1", &[&number]).await?;
     let Some(tenant) = tenant else { return Ok(()) };
     schema::lock_tenant(session, TenantLock::RUNS, tenant.try_get(0)?).await?;
